@@ -1,0 +1,1 @@
+"""warmkit: equations for math word problems, learnt from their answers."""

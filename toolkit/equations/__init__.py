@@ -1,0 +1,59 @@
+"""Equations: trees, the parser, exact values, classes, binding, forms and exhaustive search."""
+
+from toolkit.equations.bind import NotInProblem, bind
+from toolkit.equations.classes import klass, klasses
+from toolkit.equations.evaluate import evaluate, matches, reaches, tolerance
+from toolkit.equations.forms import Step, from_prefix, from_steps, to_prefix, to_steps
+from toolkit.equations.parse import parse
+from toolkit.equations.search import Candidate, search
+from toolkit.equations.show import draw, latex, show, show_number
+from toolkit.equations.tree import (
+    DEFAULT_CONSTANTS,
+    ONE,
+    PI,
+    Const,
+    Constant,
+    EquationError,
+    Expr,
+    Op,
+    Pi,
+    Ref,
+    count_operators,
+)
+from toolkit.equations.verify import Verdict, verify
+
+__all__ = [
+    "DEFAULT_CONSTANTS",
+    "ONE",
+    "PI",
+    "Candidate",
+    "Const",
+    "Constant",
+    "EquationError",
+    "Expr",
+    "NotInProblem",
+    "Op",
+    "Pi",
+    "Ref",
+    "Step",
+    "Verdict",
+    "bind",
+    "count_operators",
+    "draw",
+    "evaluate",
+    "from_prefix",
+    "from_steps",
+    "klass",
+    "klasses",
+    "latex",
+    "matches",
+    "parse",
+    "reaches",
+    "search",
+    "show",
+    "show_number",
+    "to_prefix",
+    "to_steps",
+    "tolerance",
+    "verify",
+]

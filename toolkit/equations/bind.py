@@ -1,0 +1,218 @@
+"""From an equation over values to templates over the numbers of its problem.
+
+"76 - 25" says 76 and 25; the model speaks of N0 and N1. `bind` finds which number of the text each
+literal is. Where a value stands in the text more than once every binding is kept, the likeliest first:
+each occurrence used once before any is used again, in reading order, numbers of the text before constants.
+
+People write the same quantity in other ways than the text does, so a literal that is not in the text is
+also sought as
+- a fraction: (1/6) where the text has the number 1/6, 50/100 or 5*0.01 where it has 50% or 5%;
+- hundredths: 25 * 80 / 100 or 80 * (100 - 25) / 100 where it has 25%;
+- 3.14 (or 3.1416, …) for π, if π is a constant;
+- a square or cube: 5^2 is bound as N0 * N0;
+- a sign: 5 + (-3), -3 + 5 and 5 - 3 are the same where the text has 3.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import islice, product
+
+from toolkit.equations.classes import klass, klasses
+from toolkit.equations.evaluate import evaluate
+from toolkit.equations.show import show_number
+from toolkit.equations.tree import (
+    DEFAULT_CONSTANTS,
+    ONE,
+    PI,
+    Const,
+    Constant,
+    EquationError,
+    Expr,
+    Op,
+    Pi,
+    Ref,
+    count_operators,
+    has_pi,
+    postorder,
+    references,
+)
+
+MAX_BINDINGS = 64
+MAX_OPERATORS_IN_POWER = 20  # of the base of a square or cube, which is written out
+
+_HUNDRED = Const(Fraction(100))
+_HUNDREDTH = Const(Fraction(1, 100))
+_ZERO = Const(Fraction(0))
+
+
+class NotInProblem(EquationError):
+    """The equation uses a number that the problem has not and that is no constant."""
+
+    def __init__(self, value: Fraction) -> None:
+        super().__init__(f"{show_number(value)} is not a number of the problem")
+
+
+def bind(
+    tree: Expr, numbers: Sequence[Fraction], constants: Sequence[Constant] = DEFAULT_CONSTANTS
+) -> list[Expr]:
+    """Templates, one for each class that the equation may mean, the likeliest first; never empty.
+
+    Raises `NotInProblem` for a literal that is neither in the text nor a constant.
+    """
+    for index in references(tree):
+        if index >= len(numbers):
+            raise EquationError(f"the problem has no number N{index}")
+    binder = _Binder(numbers, constants)
+    tree = binder.without_signs(_without_powers(tree))
+    skeleton = binder.resolve(binder.with_percents(binder.folded(tree)))
+    slots = [node.value for node in postorder(skeleton) if isinstance(node, Const)]
+    choices = [binder.meanings[value] for value in slots]
+    if all(len(meanings) == 1 for meanings in choices):
+        return [_fill(skeleton, iter([meanings[0] for meanings in choices]))]
+    filled = sorted(islice(product(*choices), MAX_BINDINGS**2), key=_unlikeliness)
+    templates = [_fill(skeleton, iter(leaves)) for leaves in filled[: 4 * MAX_BINDINGS]]
+    by_class: dict[int, Expr] = {}
+    for template, its_class in zip(templates, klasses(templates), strict=True):
+        by_class.setdefault(its_class, template)
+    return list(by_class.values())[:MAX_BINDINGS]
+
+
+def _unlikeliness(leaves: tuple[Expr, ...]) -> tuple[int, int, list[int]]:
+    """Fewest numbers used twice, then fewest constants, then reading order."""
+    order = [leaf.index if isinstance(leaf, Ref) else math.inf for leaf in leaves]
+    repeated = sum(count - 1 for leaf, count in Counter(leaves).items() if isinstance(leaf, Ref))
+    return repeated, sum(rank == math.inf for rank in order), [int(min(rank, 10**6)) for rank in order]
+
+
+def _fill(skeleton: Expr, leaves: Iterator[Expr]) -> Expr:
+    """The skeleton with each literal, in order, replaced by what it means."""
+    if isinstance(skeleton, Op):
+        left = _fill(skeleton.left, leaves)
+        return Op(skeleton.op, left, _fill(skeleton.right, leaves))
+    return next(leaves) if isinstance(skeleton, Const) else skeleton
+
+
+class _Binder:
+    def __init__(self, numbers: Sequence[Fraction], constants: Sequence[Constant]) -> None:
+        self.meanings: dict[Fraction, list[Expr]] = {}
+        for j, value in enumerate(numbers):
+            self.meanings.setdefault(value, []).append(Ref(j))
+        self.in_text = frozenset(self.meanings)
+        for constant in constants:
+            if isinstance(constant, Const):
+                self.meanings.setdefault(constant.value, []).append(constant)
+        self.pi_is_constant = PI in constants
+
+    def folded(self, tree: Expr) -> Expr:
+        """Literals that together write one number of the text, as that number.
+
+        (1/6) is the number 1/6. But 6/3 is a division even where the text has a 2: what comes to a whole
+        number is folded only if it could not be bound otherwise.
+        """
+        if not isinstance(tree, Op):
+            return tree
+        value = self._value(tree)
+        if value in self.in_text:
+            fraction = tree.op == "/" and value is not None and value.denominator != 1
+            if fraction or any(isinstance(node, Const) and self._unknown(node) for node in postorder(tree)):
+                return Const(value) if value is not None else tree
+        return Op(tree.op, self.folded(tree.left), self.folded(tree.right))
+
+    def _value(self, tree: Op) -> Fraction | None:
+        """What a subtree of literals comes to; None where there is more than literals, or no value."""
+        if references(tree) or has_pi(tree):
+            return None
+        try:
+            value = evaluate(tree)
+        except EquationError:
+            return None
+        return value if isinstance(value, Fraction) else None
+
+    def _unknown(self, literal: Const) -> bool:
+        return literal.value not in self.meanings
+
+    def with_percents(self, tree: Expr) -> Expr:
+        """450 * (100 - 20) / 100 as 450 * (1 - 20%), where the text has 20% but neither 20 nor 100.
+
+        Such an equation counts in hundredths; it is the same one counted in wholes if nothing changes
+        when its hundreds become ones and its 20 becomes 20%.
+        """
+        if not self._unknown(_HUNDRED):
+            return tree
+        scaled = self._in_wholes(tree)
+        return scaled if scaled != tree and klass(scaled) == klass(tree) else tree
+
+    def _in_wholes(self, tree: Expr) -> Expr:
+        if isinstance(tree, Op):
+            if (tree.op, tree.right) in (("/", _HUNDRED), ("*", _HUNDRED), ("*", _HUNDREDTH)):
+                return self._in_wholes(tree.left)
+            return Op(tree.op, self._in_wholes(tree.left), self._in_wholes(tree.right))
+        if tree == _HUNDRED:
+            return ONE
+        if isinstance(tree, Const) and self._unknown(tree) and tree.value / 100 in self.in_text:
+            return Const(tree.value / 100)
+        return tree
+
+    def resolve(self, tree: Expr) -> Expr:
+        """The same tree, now that every literal has a meaning; 3.14 is π where the text has no 3.14."""
+        if isinstance(tree, Op):
+            return Op(tree.op, self.resolve(tree.left), self.resolve(tree.right))
+        if isinstance(tree, Const) and self._unknown(tree):
+            if self.pi_is_constant and _looks_like_pi(tree.value):
+                return PI
+            raise NotInProblem(tree.value)
+        if isinstance(tree, Pi) and not self.pi_is_constant:
+            raise EquationError("π is not a constant here")
+        return tree
+
+    def without_signs(self, tree: Expr) -> Expr:
+        """The same equation without unary minus, where the text has no such negative number."""
+        needless = (
+            node == _ZERO or (isinstance(node, Const) and node.value < 0)
+            for node in postorder(tree)
+            if not (isinstance(node, Const) and node.value in self.in_text)
+        )
+        if not any(needless):
+            return tree
+        negative, positive = self._sign(tree)
+        if not negative:
+            return positive
+        if isinstance(positive, Op) and positive.op == "-":
+            return Op("-", positive.right, positive.left)
+        return tree  # a negative result of positive numbers; 0 will be said to be missing
+
+    def _sign(self, tree: Expr) -> tuple[bool, Expr]:
+        """Whether a minus sign stands before the tree, and the tree without it."""
+        if isinstance(tree, Const) and tree.value < 0 and tree.value not in self.in_text:
+            return True, Const(-tree.value)
+        if not isinstance(tree, Op) or tree.op == "^":
+            return False, tree
+        minus_left, left = self._sign(tree.left)
+        minus_right, right = self._sign(tree.right)
+        if tree.op in "*/":
+            return minus_left != minus_right, Op(tree.op, left, right)
+        minus_right ^= tree.op == "-"
+        if left == _ZERO and 0 not in self.in_text:
+            return minus_right, right
+        if minus_left == minus_right:
+            return minus_left, Op("+", left, right)
+        return (False, Op("-", left, right)) if minus_right else (False, Op("-", right, left))
+
+
+def _without_powers(tree: Expr) -> Expr:
+    """Squares and cubes as products: their exponent is no quantity of the text, even where it has a 2."""
+    if not isinstance(tree, Op):
+        return tree
+    left = _without_powers(tree.left)
+    if tree.op == "^" and isinstance(tree.right, Const) and tree.right.value in (2, 3):
+        if count_operators(left) > MAX_OPERATORS_IN_POWER:
+            raise EquationError("its powers are too large")
+        square = Op("*", left, left)
+        return square if tree.right.value == 2 else Op("*", square, left)
+    return Op(tree.op, left, _without_powers(tree.right))
+
+
+def _looks_like_pi(value: Fraction) -> bool:
+    return value.denominator > 10 and abs(value - Fraction(math.pi)) < Fraction(2, 1000)

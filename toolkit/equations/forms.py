@@ -1,0 +1,90 @@
+"""The two other forms of a tree: WARM's bottom-up steps and the prefix of the tree decoders.
+
+Steps (paper, section 4.3.4): each is (op, left, right), where left and right are indices into OpDict.
+OpDict starts as N0 … N(n-1) and then V_const, and each step appends its result.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from toolkit.equations.parse import parse
+from toolkit.equations.show import show
+from toolkit.equations.tree import (
+    DEFAULT_CONSTANTS,
+    OPERATORS,
+    Constant,
+    EquationError,
+    Expr,
+    Op,
+    Operator,
+    Ref,
+    postorder,
+)
+
+
+class Step(NamedTuple):
+    op: Operator
+    left: int
+    right: int
+
+
+def to_steps(tree: Expr, n: int, constants: Sequence[Constant] = DEFAULT_CONSTANTS) -> list[Step]:
+    """The steps that build a template over n numbers. A subtree that occurs twice is built once."""
+    opdict: dict[Expr, int] = {**{Ref(j): j for j in range(n)}}
+    opdict |= {constant: n + i for i, constant in enumerate(constants)}
+    steps: list[Step] = []
+    for node in postorder(tree):
+        if node in opdict:
+            continue
+        if not isinstance(node, Op):
+            raise EquationError(f"{show(node)} is neither one of the {n} numbers nor a constant")
+        steps.append(Step(node.op, opdict[node.left], opdict[node.right]))
+        opdict[node] = n + len(constants) + len(steps) - 1
+    return steps
+
+
+def from_steps(
+    steps: Sequence[tuple[str, int, int]],
+    n: int,
+    constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+    start: int | None = None,
+) -> Expr:
+    """The tree of the last step's result; steps that it does not use leave no trace.
+
+    Without steps, `start` says which entry of OpDict is meant (a template that is one number).
+    """
+    opdict: list[Expr] = [*(Ref(j) for j in range(n)), *constants]
+    for number, (op, left, right) in enumerate(steps, 1):
+        if op not in OPERATORS:
+            raise EquationError(f"step {number}: '{op}' is no operator")
+        if not (0 <= left < len(opdict) and 0 <= right < len(opdict)):
+            raise EquationError(f"step {number}: OpDict has only {len(opdict)} entries so far")
+        opdict.append(Op(op, opdict[left], opdict[right]))
+    if steps:
+        return opdict[-1]
+    if start is None:
+        raise EquationError("there are no steps")
+    return opdict[start]
+
+
+def to_prefix(tree: Expr) -> list[str]:
+    """Operators before their operands: N0 * (N1 + 1) is * N0 + N1 1."""
+    if isinstance(tree, Op):
+        return [tree.op, *to_prefix(tree.left), *to_prefix(tree.right)]
+    return [show(tree)]
+
+
+def from_prefix(tokens: Sequence[str]) -> Expr:
+    """The tree of a prefix; `EquationError` where it is cut short or has too much."""
+    stack: list[Expr] = []
+    for token in reversed(tokens):
+        operator = next((op for op in OPERATORS if op == token), None)
+        if operator is None:
+            stack.append(parse(token))
+        elif len(stack) < 2:
+            raise EquationError("the prefix is cut short")
+        else:
+            stack.append(Op(operator, stack.pop(), stack.pop()))
+    if len(stack) != 1:
+        raise EquationError("the prefix is cut short" if not stack else "the prefix has too many operands")
+    return stack[0]

@@ -1,0 +1,246 @@
+"""Exhaustive search: every non-equivalent expression over a problem's numbers that gives its answer.
+
+Over m numbers, each used once, there are 1, 6, 68, 1170, 27142 different functions for m = 1 … 5 that
++ - * / can make (OEIS A140606). `patterns(m)` lists them once, as a program of rows: each row combines
+two earlier ones. A search then is arithmetic on arrays: for every choice of m leaves out of a problem's
+numbers and constants, and for all problems with equally many numbers at the same time, run the program
+and look which rows come to the answer.
+
+A choice may hold a number twice (`reuse`) or a constant, which makes some patterns equal to others:
+N0 * 1 is N0. `_kept` strikes those out beforehand, once for each shape of a choice, so that almost
+nothing is computed twice. Searched are + - * /; a square is a number used twice.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import combinations_with_replacement
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from toolkit.equations.classes import UNDEFINED, klass, klasses
+from toolkit.equations.evaluate import PI_READINGS, tolerance
+from toolkit.equations.tree import DEFAULT_CONSTANTS, Const, Constant, Expr, Op, Operator, Pi, Ref
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.intp]
+Shape: TypeAlias = tuple[Expr, ...]  # the leaves of a choice, its numbers renamed N0, N1, … in order
+
+MAX_OPERATORS = 4
+MAX_EVALUATIONS = 100_000_000  # for one problem; one with too many numbers is searched less deep
+
+_SIGNS: tuple[Operator, ...] = ("+", "-", "*", "/")
+_ARITHMETIC = (np.add, np.subtract, np.multiply, np.divide)
+_BLOCK = 512  # columns evaluated at a time, so that their rows stay in the processor's cache
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A template that reaches the answer, and its class."""
+
+    template: Expr
+    klass: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Rows that are computed together, sorted by operator: row i is left[i] op right[i]."""
+
+    op: Ints
+    left: Ints
+    right: Ints
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    def only(self, rows: Ints) -> "Level":
+        return Level(self.op[rows], self.left[rows], self.right[rows])
+
+    def run(self, below: Floats, out: Floats) -> None:
+        """Fill out [rows, columns] from the rows below."""
+        bounds = np.searchsorted(self.op, np.arange(len(_SIGNS) + 1))
+        for arithmetic, start, stop in zip(_ARITHMETIC, bounds[:-1], bounds[1:], strict=True):
+            arithmetic(below[self.left[start:stop]], below[self.right[start:stop]], out=out[start:stop])
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """The functions of up to m leaves: rows 0 … m-1 are the leaves, then level by level what they make.
+
+    The last level uses every leaf exactly once; the levels below hold what it is made of.
+    """
+
+    trees: tuple[Expr, ...]
+    levels: tuple[Level, ...]
+
+
+@cache
+def patterns(m: int) -> Patterns:
+    """The non-equivalent expressions over N0 … N(m-1), each used at most once."""
+    rows_of: dict[int, list[int]] = {1 << j: [j] for j in range(m)}  # by the set of leaves used, as bits
+    trees: list[Expr] = [Ref(j) for j in range(m)]
+    levels = []
+    for size in range(2, m + 1):
+        subsets = [subset for subset in range(1 << m) if subset.bit_count() == size]
+        rows = sorted(row for subset in subsets for row in _rows_over(subset, rows_of, trees))
+        for op, left, right, subset in rows:
+            rows_of.setdefault(subset, []).append(len(trees))
+            trees.append(Op(_SIGNS[op], trees[left], trees[right]))
+        op_column, left_column, right_column, _ = np.array(rows, dtype=np.intp).T
+        levels.append(Level(op_column, left_column, right_column))
+    return Patterns(tuple(trees), tuple(levels))
+
+
+def _rows_over(
+    subset: int, rows_of: dict[int, list[int]], trees: Sequence[Expr]
+) -> list[tuple[int, int, int, int]]:
+    """(operator, left row, right row, subset) for each class that uses all leaves of the subset."""
+    rows = []
+    part = (subset - 1) & subset
+    while part:  # every way to split the subset in two
+        for left in rows_of[part]:
+            for right in rows_of[subset ^ part]:
+                rows += [(op, left, right, subset) for op in range(4) if op in (1, 3) or left < right]
+        part = (part - 1) & subset
+    classes = klasses(Op(_SIGNS[op], trees[left], trees[right]) for op, left, right, _ in rows)
+    return list(dict(zip(classes, rows, strict=True)).values())
+
+
+def search(
+    numbers: Sequence[Sequence[Fraction | float]],
+    answers: Sequence[float],
+    k: int = 3,
+    constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+    reuse: int = 0,
+) -> list[list[Candidate]]:
+    """For each problem, what gives its answer with up to k operators: one candidate a class, shortest first.
+
+    Each number and constant is used at most once, and `reuse` times one may be used again. `depth_for`
+    says how deep a problem with very many numbers is searched instead.
+    """
+    if not 0 <= k <= MAX_OPERATORS:
+        raise ValueError(f"k must be between 0 and {MAX_OPERATORS}, not {k}")
+    found: list[list[Candidate]] = [[] for _ in numbers]
+    by_count: dict[int, list[int]] = {}
+    for i, of_problem in enumerate(numbers):
+        by_count.setdefault(len(of_problem), []).append(i)
+    for n, problems in by_count.items():
+        values = np.array([[float(v) for v in numbers[i]] for i in problems]).reshape(len(problems), n)
+        targets = np.array([answers[i] for i in problems])
+        depth = depth_for(n, k, constants, reuse)
+        candidates = _search_equal(values, targets, depth, tuple(constants), reuse)
+        for i, its_candidates in zip(problems, candidates, strict=True):
+            found[i] = its_candidates
+    return found
+
+
+def depth_for(n: int, k: int, constants: Sequence[Constant] = DEFAULT_CONSTANTS, reuse: int = 0) -> int:
+    """With how many operators a problem of n numbers is searched when k are asked for."""
+    leaves = n + len(constants) + reuse
+    while k > 1 and comb(leaves, k + 1) * _last(k + 1) > MAX_EVALUATIONS:
+        k -= 1
+    return k
+
+
+def _search_equal(
+    values: Floats, targets: Floats, k: int, constants: tuple[Constant, ...], reuse: int
+) -> list[list[Candidate]]:
+    """`search` for problems [problems, n] with equally many numbers."""
+    limits = np.array([tolerance(float(target)) for target in targets])
+    found: list[dict[int, Candidate]] = [{} for _ in targets]
+    n = values.shape[1]
+    for m in range(1, k + 2):
+        for shape, choices in _choices(n, m, constants, reuse):
+            readings = PI_READINGS if any(isinstance(leaf, Pi) for leaf in shape) else PI_READINGS[:1]
+            for pi in readings:
+                leaves = np.hstack([values, np.tile(_values(constants, pi), (len(values), 1))])
+                for row, choice, problem in _hits(leaves, targets, limits, shape, choices):
+                    candidate = _candidate(m, row, tuple(choices[choice].tolist()), n, constants)
+                    found[problem].setdefault(candidate.klass, candidate)
+    return [list(by_class.values()) for by_class in found]
+
+
+def _values(constants: Sequence[Constant], pi: float) -> list[float]:
+    return [float(constant.value) if isinstance(constant, Const) else pi for constant in constants]
+
+
+@lru_cache(maxsize=256)
+def _choices(n: int, m: int, constants: tuple[Constant, ...], reuse: int) -> list[tuple[Shape, Ints]]:
+    """Every choice of m out of n numbers and the constants, as indices [choices, m], grouped by shape."""
+    by_shape: dict[Shape, list[tuple[int, ...]]] = {}
+    for choice in combinations_with_replacement(range(n + len(constants)), m):
+        if m - len(set(choice)) > reuse or choice[0] >= n:  # it must hold a number of the problem
+            continue
+        names = {j: Ref(i) for i, j in enumerate(dict.fromkeys(choice))}
+        shape = tuple(names[j] if j < n else constants[j - n] for j in choice)
+        by_shape.setdefault(shape, []).append(choice)
+    return [(shape, np.array(choices, dtype=np.intp)) for shape, choices in by_shape.items()]
+
+
+@cache
+def _kept(shape: Shape) -> Ints:
+    """The rows of the last level that are new for a shape: no function of fewer leaves, none met before."""
+    trees = patterns(len(shape)).trees
+    start = len(trees) - _last(len(shape))
+    classes = klasses(_substitute(tree, shape) for tree in trees)
+    # What keeps its class when its numbers are exchanged for others depends on none of them: N0 / N0.
+    others = [Ref(leaf.index + len(shape)) if isinstance(leaf, Ref) else leaf for leaf in shape]
+    elsewhere = klasses(_substitute(tree, others) for tree in trees)
+    seen = {UNDEFINED, *classes[:start]} if start else {UNDEFINED}
+    rows = []
+    for row in range(start, len(trees)):
+        if classes[row] not in seen and classes[row] != elsewhere[row]:
+            seen.add(classes[row])
+            rows.append(row - start)
+    return np.array(rows, dtype=np.intp)
+
+
+def _last(m: int) -> int:
+    """How many rows of patterns(m) use all m leaves."""
+    return len(patterns(m).levels[-1]) if m > 1 else 1
+
+
+def _hits(
+    leaves: Floats, targets: Floats, limits: Floats, shape: Shape, choices: Ints
+) -> Iterator[tuple[int, int, int]]:
+    """(row, choice, problem) wherever a kept row comes to a problem's answer."""
+    kept = _kept(shape)
+    if not len(kept):
+        return
+    program = list(patterns(len(shape)).levels)
+    if program:
+        program[-1] = program[-1].only(kept)
+    buffer = np.empty((len(shape) + sum(len(level) for level in program), _BLOCK))
+    columns = len(choices) * len(targets)
+    with np.errstate(all="ignore"):  # a division by zero is infinite or NaN, and so no answer
+        for begin in range(0, columns, _BLOCK):
+            choice, problem = np.divmod(np.arange(begin, min(begin + _BLOCK, columns)), len(targets))
+            rows = buffer[:, : len(choice)]
+            rows[: len(shape)] = leaves[problem, choices[choice].T]
+            height = len(shape)
+            for level in program:
+                level.run(rows, rows[height : height + len(level)])
+                height += len(level)
+            gap = np.abs(rows[-len(kept) :] - targets[problem])
+            for row, column in zip(*np.nonzero(gap <= limits[problem]), strict=True):
+                yield int(kept[row]), int(choice[column]), int(problem[column])
+
+
+@lru_cache(maxsize=100_000)
+def _candidate(
+    m: int, row: int, choice: tuple[int, ...], n: int, constants: tuple[Constant, ...]
+) -> Candidate:
+    pattern = patterns(m).trees[len(patterns(m).trees) - _last(m) + row]
+    template = _substitute(pattern, [Ref(j) if j < n else constants[j - n] for j in choice])
+    return Candidate(template, klass(template))
+
+
+def _substitute(tree: Expr, leaves: Sequence[Expr]) -> Expr:
+    """The tree with N_j replaced by leaves[j]."""
+    if isinstance(tree, Op):
+        return Op(tree.op, _substitute(tree.left, leaves), _substitute(tree.right, leaves))
+    return leaves[tree.index] if isinstance(tree, Ref) else tree

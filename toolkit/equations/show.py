@@ -1,0 +1,111 @@
+"""Trees for people: a line of text, LaTeX, a drawing."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from toolkit.equations.tree import Const, Expr, Op, Operator, Pi, Ref
+
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
+
+
+def show(tree: Expr) -> str:
+    """One line with the fewest brackets from which `parse` makes the same tree again."""
+    if isinstance(tree, Ref):
+        return f"N{tree.index}"
+    if isinstance(tree, Pi):
+        return "π"
+    if isinstance(tree, Const):
+        return show_number(tree.value)
+    left = _bracketed(show(tree.left), _needs_brackets(tree.op, tree.left, "left"))
+    right = _bracketed(show(tree.right), _needs_brackets(tree.op, tree.right, "right"))
+    return f"{left} {tree.op} {right}"
+
+
+def _bracketed(written: str, wanted: bool) -> str:
+    return f"({written})" if wanted else written
+
+
+def _needs_brackets(parent: Operator, child: Expr, side: str) -> bool:
+    """At equal rank + - * / are read from the left and ^ from the right: the other side needs brackets."""
+    if not isinstance(child, Op):
+        return isinstance(child, Const) and child.value < 0
+    inner, outer = _PRECEDENCE[child.op], _PRECEDENCE[parent]
+    return inner < outer or (inner == outer and side == ("left" if parent == "^" else "right"))
+
+
+def show_number(value: Fraction) -> str:
+    """Exact, in the shortest way to write it: 12, 0.25, 1(5/6)."""
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    whole, rest = divmod(value, 1)
+    if not rest:
+        return f"{sign}{whole}"
+    twos, fives = _exponent(rest.denominator, 2), _exponent(rest.denominator, 5)
+    if rest.denominator == 2**twos * 5**fives:
+        places = max(twos, fives)
+        return f"{sign}{whole}.{int(rest * 10**places):0{places}d}"
+    return f"{sign}{whole}({rest})"
+
+
+def _exponent(number: int, prime: int) -> int:
+    count = 0
+    while number % prime == 0:
+        number //= prime
+        count += 1
+    return count
+
+
+def latex(tree: Expr) -> str:
+    """LaTeX for a formula, without the dollar signs."""
+    if isinstance(tree, Ref):
+        return f"N_{{{tree.index}}}"
+    if isinstance(tree, Pi):
+        return r"\pi"
+    if isinstance(tree, Const):
+        return _latex_number(tree.value)
+    if tree.op == "/":
+        return rf"\frac{{{latex(tree.left)}}}{{{latex(tree.right)}}}"
+    left = _latex_side(tree.op, tree.left, "left")
+    if tree.op == "^":
+        return f"{left}^{{{latex(tree.right)}}}"
+    sign = r" \times " if tree.op == "*" else f" {tree.op} "
+    return f"{left}{sign}{_latex_side(tree.op, tree.right, 'right')}"
+
+
+def _latex_number(value: Fraction) -> str:
+    written = show_number(value)
+    if "(" not in written:
+        return written
+    sign, size = ("-", -value) if value < 0 else ("", value)
+    return rf"{sign}\frac{{{size.numerator}}}{{{size.denominator}}}"
+
+
+def _latex_side(parent: Operator, child: Expr, side: str) -> str:
+    inner = latex(child)
+    if inner.startswith(r"\frac") and not (isinstance(child, Op) and child.op != "/"):
+        wanted = parent == "^"  # a fraction bar groups by itself, except under an exponent
+    else:
+        wanted = _needs_brackets(parent, child, side)
+    return rf"\left({inner}\right)" if wanted else inner
+
+
+def draw(tree: Expr, values: Sequence[str] = ()) -> str:
+    """The tree on several lines; `values[j]`, where given, stands beside N_j.
+
+    -
+    ├── N0  76
+    └── N1  25
+    """
+    return "\n".join(_lines(tree, values))
+
+
+def _lines(tree: Expr, values: Sequence[str]) -> list[str]:
+    if isinstance(tree, Ref) and tree.index < len(values):
+        return [f"{show(tree)}  {values[tree.index]}"]
+    if not isinstance(tree, Op):
+        return [show(tree)]
+    left, right = _lines(tree.left, values), _lines(tree.right, values)
+    return [
+        tree.op,
+        *(("├── " if i == 0 else "│   ") + line for i, line in enumerate(left)),
+        *(("└── " if i == 0 else "    ") + line for i, line in enumerate(right)),
+    ]

@@ -1,0 +1,84 @@
+"""Expressions as frozen trees.
+
+A leaf is a number of the problem (`Ref(0)` prints as N0), a constant, or π; an inner node is one of
+the five binary operators. The same tree serves two uses: an equation as a person wrote it has
+constants for leaves ("76 - 25"), a template has references ("N0 - N1").
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+Operator = Literal["+", "-", "*", "/", "^"]
+OPERATORS: tuple[Operator, ...] = ("+", "-", "*", "/", "^")
+
+MAX_DEPTH = 120  # deeper trees are refused at the door, so every function here may recurse
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """N_j: the j-th number in the problem's text."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A number that stands for itself."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Pi:
+    """π, the one constant that is no fraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    op: Operator
+    left: "Expr"
+    right: "Expr"
+
+
+Expr: TypeAlias = Ref | Const | Pi | Op
+Constant: TypeAlias = Const | Pi
+
+ONE = Const(Fraction(1))
+PI = Pi()
+DEFAULT_CONSTANTS: tuple[Constant, ...] = (ONE, PI)
+"""V_const of the paper (section 5.2)."""
+
+
+class EquationError(ValueError):
+    """An equation that can't be used, in words for the person who wrote it.
+
+    `position` is the index of the character at which reading failed, None where there is none.
+    """
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        self.message = message
+        self.position = position
+        super().__init__(message if position is None else f"{message} (at character {position + 1})")
+
+
+def postorder(tree: Expr) -> Iterator[Expr]:
+    """Every node, children before their parent, left before right."""
+    if isinstance(tree, Op):
+        yield from postorder(tree.left)
+        yield from postorder(tree.right)
+    yield tree
+
+
+def count_operators(tree: Expr) -> int:
+    return sum(isinstance(node, Op) for node in postorder(tree))
+
+
+def references(tree: Expr) -> set[int]:
+    """The j of every N_j in the tree."""
+    return {node.index for node in postorder(tree) if isinstance(node, Ref)}
+
+
+def has_pi(tree: Expr) -> bool:
+    return any(isinstance(node, Pi) for node in postorder(tree))

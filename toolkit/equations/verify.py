@@ -1,0 +1,59 @@
+"""Does an equation fit its problem? The one check for gold data, annotators and the command line."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from toolkit.equations.bind import bind
+from toolkit.equations.classes import klass
+from toolkit.equations.evaluate import Number, evaluate, matches, reaches
+from toolkit.equations.parse import parse
+from toolkit.equations.tree import DEFAULT_CONSTANTS, Constant, EquationError, Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`ok`, or `reason` says in one sentence what is wrong.
+
+    What could be found out is there even when something else is wrong: `value` as the equation is
+    written, `templates` (all bindings, the likeliest first), `klass` of the first of them.
+    """
+
+    ok: bool
+    reason: str
+    value: float | None = None
+    templates: tuple[Expr, ...] = ()
+    klass: int | None = None
+    gives_answer: bool = False
+
+
+def verify(
+    equation: str,
+    numbers: Sequence[Fraction],
+    answer: float | None = None,
+    constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+) -> Verdict:
+    """Whether a written equation parses, speaks of the problem's numbers, and gives the answer."""
+    try:
+        tree = parse(equation)
+        value = evaluate(tree, numbers)
+    except EquationError as error:
+        return Verdict(False, f"the equation can't be used: {error}")
+    if not math.isfinite(number := _float(value)):
+        return Verdict(False, "the equation can't be used: its value is too large")
+    gives_answer = answer is not None and (matches(value, answer) or reaches(tree, numbers, answer))
+    try:
+        templates = tuple(bind(tree, numbers, constants))
+    except EquationError as error:
+        return Verdict(False, str(error), value=number, gives_answer=gives_answer)
+    ok = answer is None or gives_answer
+    reason = "" if ok else f"it gives {number:.12g}, but the answer is {answer:.12g}"
+    return Verdict(ok, reason, number, templates, klass(templates[0]), gives_answer)
+
+
+def _float(value: Number) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,1 @@
+"""Ray Tune sweeps over configurations."""
