@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from toolkit.equations.classes import UNDEFINED, klass, klasses
 from toolkit.equations.evaluate import PI_READINGS, tolerance
+from toolkit.equations.show import needs_brackets
 from toolkit.equations.tree import DEFAULT_CONSTANTS, Const, Constant, Expr, Op, Operator, Pi, Ref
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -98,7 +99,10 @@ def patterns(m: int) -> Patterns:
 def _rows_over(
     subset: int, rows_of: dict[int, list[int]], trees: Sequence[Expr]
 ) -> list[tuple[int, int, int, int]]:
-    """(operator, left row, right row, subset) for each class that uses all leaves of the subset."""
+    """(operator, left row, right row, subset) for each class that uses all leaves of the subset.
+
+    Of the many ways to write a class, the one with the fewest brackets stands for it.
+    """
     rows = []
     part = (subset - 1) & subset
     while part:  # every way to split the subset in two
@@ -106,8 +110,20 @@ def _rows_over(
             for right in rows_of[subset ^ part]:
                 rows += [(op, left, right, subset) for op in range(4) if op in (1, 3) or left < right]
         part = (part - 1) & subset
-    classes = klasses(Op(_SIGNS[op], trees[left], trees[right]) for op, left, right, _ in rows)
-    return list(dict(zip(classes, rows, strict=True)).values())
+    written = [Op(_SIGNS[op], trees[left], trees[right]) for op, left, right, _ in rows]
+    best: dict[int, tuple[int, tuple[int, int, int, int]]] = {}
+    for its_class, tree, row in zip(klasses(written), written, rows, strict=True):
+        ranked = (_brackets(tree), row)
+        best[its_class] = min(best.get(its_class, ranked), ranked)
+    return [row for _, row in best.values()]
+
+
+def _brackets(tree: Expr) -> int:
+    """How many pairs of brackets a tree is written with."""
+    if not isinstance(tree, Op):
+        return 0
+    own = needs_brackets(tree.op, tree.left, "left") + needs_brackets(tree.op, tree.right, "right")
+    return own + _brackets(tree.left) + _brackets(tree.right)
 
 
 def search(

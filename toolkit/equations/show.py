@@ -16,8 +16,8 @@ def show(tree: Expr) -> str:
         return "π"
     if isinstance(tree, Const):
         return show_number(tree.value)
-    left = _bracketed(show(tree.left), _needs_brackets(tree.op, tree.left, "left"))
-    right = _bracketed(show(tree.right), _needs_brackets(tree.op, tree.right, "right"))
+    left = _bracketed(show(tree.left), needs_brackets(tree.op, tree.left, "left"))
+    right = _bracketed(show(tree.right), needs_brackets(tree.op, tree.right, "right"))
     return f"{left} {tree.op} {right}"
 
 
@@ -25,7 +25,7 @@ def _bracketed(written: str, wanted: bool) -> str:
     return f"({written})" if wanted else written
 
 
-def _needs_brackets(parent: Operator, child: Expr, side: str) -> bool:
+def needs_brackets(parent: Operator, child: Expr, side: str) -> bool:
     """At equal rank + - * / are read from the left and ^ from the right: the other side needs brackets."""
     if not isinstance(child, Op):
         return isinstance(child, Const) and child.value < 0
@@ -84,7 +84,7 @@ def _latex_side(parent: Operator, child: Expr, side: str) -> str:
     if inner.startswith(r"\frac") and not (isinstance(child, Op) and child.op != "/"):
         wanted = parent == "^"  # a fraction bar groups by itself, except under an exponent
     else:
-        wanted = _needs_brackets(parent, child, side)
+        wanted = needs_brackets(parent, child, side)
     return rf"\left({inner}\right)" if wanted else inner
 
 

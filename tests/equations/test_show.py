@@ -1,0 +1,52 @@
+import pytest
+
+from toolkit.equations import draw, latex, parse, show
+from toolkit.equations.symbolic import simplified
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("((N0)+(N1*N2))", "N0 + N1 * N2"),
+        ("N0-(N1-N2)", "N0 - (N1 - N2)"),
+        ("(N0-N1)-N2", "N0 - N1 - N2"),
+        ("(N0*N1)/N2", "N0 * N1 / N2"),
+        ("N0/(N1*N2)", "N0 / (N1 * N2)"),
+        ("(2^3)^2", "(2 ^ 3) ^ 2"),
+        ("2^(3^2)", "2 ^ 3 ^ 2"),
+        ("(-5)^2", "(-5) ^ 2"),
+        ("0.250 + 1(5/6)", "0.25 + 1(5/6)"),
+        ("pi * 2", "π * 2"),
+    ],
+)
+def test_brackets_stand_only_where_they_are_needed(text, printed):
+    assert show(parse(text)) == printed
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("N0 * (1 - N1 / 100)", r"N_{0} \times \left(1 - \frac{N_{1}}{100}\right)"),
+        ("(N0 / N1) ^ 2", r"\left(\frac{N_{0}}{N_{1}}\right)^{2}"),
+        ("3 - (-5)", r"3 - \left(-5\right)"),
+        ("π * 1(5/6)", r"\pi \times \frac{11}{6}"),
+        ("N0 / N1 * N2", r"\frac{N_{0}}{N_{1}} \times N_{2}"),
+    ],
+)
+def test_latex_is_what_a_person_would_typeset(text, formula):
+    assert latex(parse(text)) == formula
+
+
+def test_a_drawn_tree_shows_its_shape_and_values():
+    assert draw(parse("(N0 - N1) / 3"), ["47", "17"]).splitlines() == [
+        "/",
+        "├── -",
+        "│   ├── N0  47",
+        "│   └── N1  17",
+        "└── 3",
+    ]
+
+
+def test_sympy_simplifies_for_people():
+    assert simplified(parse("N0 + N0 + N1 - N1")) == "2*N0"
+    assert simplified(parse("π * N0 ^ 2")) == "π*N0^2"
