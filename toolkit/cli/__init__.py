@@ -1,0 +1,48 @@
+"""The `warmkit` command. Each verb has its own file, which is imported only when the verb is used."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+COMMANDS = {
+    "data": "Problem sets: import, show, check, split, generate.",
+    "equation": "One equation: check it against a problem, or show it.",
+}
+
+
+class Commands(click.Group):
+    """Loads a verb's file when it is called; --help reads the table above and loads none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"toolkit.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Errors that a person can mend become one message and exit code 1."""
+        from toolkit.errors import WarmkitError
+
+        try:
+            return super().invoke(ctx)
+        except WarmkitError as error:
+            raise click.ClickException(str(error)) from None
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Try it: warmkit data check bundled:en",
+)
+@click.version_option(package_name="warmkit", message="warmkit %(version)s")
+def main() -> None:
+    """Learn the equations of math word problems from their answers, with people in the loop."""

@@ -1,0 +1,22 @@
+"""`warmkit data`: problem sets in, looked at, checked, split; and new ones written."""
+
+import click
+
+from toolkit.cli.data.check import check
+from toolkit.cli.data.generate import generate
+from toolkit.cli.data.import_ import import_command
+from toolkit.cli.data.show import show_command
+from toolkit.cli.data.split import split_command
+
+
+@click.group()
+def data() -> None:
+    """Problem sets: import, show, check, split, generate.
+
+    FILE is a problem set in any known format (JSON, JSON Lines, CSV, Parquet, XML), recognised by its
+    content; bundled:en and bundled:hi are the problems that come with warmkit.
+    """
+
+
+for command in (import_command, show_command, check, split_command, generate):
+    data.add_command(command)

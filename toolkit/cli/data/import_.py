@@ -1,0 +1,78 @@
+"""`warmkit data import`."""
+
+from pathlib import Path
+
+import click
+import polars as pl
+
+from toolkit.cli.output import json_option, print_json, waiting
+from toolkit.cli.parameters import lang_option, skip_bad_option
+from toolkit.data.read import ProblemSet, is_fold_file, list_bad, read_problems, with_folds
+from toolkit.data.write import write_table
+from toolkit.errors import WarmkitError
+
+
+@click.command(
+    "import",
+    epilog="""\b
+Examples:
+  warmkit data import math_23k.json --out math23k.parquet
+  warmkit data import questions.json fold0.txt fold1.txt --out allarith.parquet
+  warmkit data import mine.csv --text question --answer gold --out mine.jsonl""",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Ends in .parquet, .jsonl or .csv."
+)
+@skip_bad_option
+@click.option("--id", "id_column", metavar="COLUMN", help="The file's column of ids.")
+@click.option("--text", metavar="COLUMN", help="The file's column of texts.")
+@click.option("--answer", metavar="COLUMN", help="The file's column of answers.")
+@click.option("--equation", metavar="COLUMN", help="The file's column of equations.")
+@click.option("--split", "split_column", metavar="COLUMN", help="The file's column of splits.")
+@lang_option
+@json_option
+def import_command(
+    files: tuple[str, ...],
+    out: Path,
+    skip_bad: bool,
+    id_column: str | None,
+    text: str | None,
+    answer: str | None,
+    equation: str | None,
+    split_column: str | None,
+    lang: str | None,
+    as_json: bool,
+) -> None:
+    """Read problem FILEs in any known format and write them as one problems table.
+
+    Files that list ids, one a line, are folds (AllArith): they set the split of the problems they name.
+    """
+    named = {"id": id_column, "text": text, "answer": answer, "equation": equation, "split": split_column}
+    columns = {ours: theirs for ours, theirs in named.items() if theirs}
+    fold_files = [file for file in files if is_fold_file(file)]
+    sets: list[ProblemSet] = []
+    for file in (file for file in files if file not in fold_files):
+        with waiting(f"Reading {file}"):
+            sets.append(read_problems(file, skip_bad=skip_bad, columns=columns, lang=lang))
+    if not sets:
+        raise click.UsageError("There is no problem file among these, only lists of ids.")
+    problems = pl.concat([read.problems for read in sets])
+    if repeated := problems.filter(pl.col("id").is_duplicated())["id"].unique(maintain_order=True).to_list():
+        raise WarmkitError(
+            f"Several files have the same ids, such as {', '.join(repeated[:5])}. Import them apart."
+        )
+    problems, strangers = with_folds(problems, fold_files)
+    bad = [row for read in sets for row in read.bad]
+    if not len(problems):
+        raise WarmkitError(f"No problem could be used.\n{list_bad(bad)}")
+    write_table(problems, out)
+    formats = sorted({read.format for read in sets})
+    if as_json:
+        print_json({"problems": len(problems), "bad": len(bad), "formats": formats, "out": str(out)})
+        return
+    click.echo(f"{len(problems):,} problems ({', '.join(formats)}) written to {out}")
+    if strangers:
+        click.echo(f"{strangers} ids of the folds are of no problem in the files.", err=True)
+    if bad:
+        click.echo(f"{len(bad)} rows were left out:\n{list_bad(bad)}", err=True)

@@ -1,0 +1,94 @@
+"""How commands speak: tables and progress for a person at a terminal, plain lines in a pipe, JSON."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+
+
+def console(stderr: bool = False) -> Console:
+    """Colours turn off in a pipe, and with NO_COLOR."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[str] = ()) -> None:
+    """A table that fits the screen: text folds, figures stand right."""
+    out = console()
+    table = Table(
+        title=Text(title),
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD if out.is_terminal else None,
+        show_header=bool(headers),
+        header_style="dim",
+        pad_edge=False,
+    )
+    for i in range(len(headers) or max((len(row) for row in rows), default=0)):
+        figures = bool(rows) and all(_is_figure(row[i]) for row in rows if i < len(row))
+        table.add_column(
+            headers[i] if headers else "", justify="right" if figures else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    out.print(table)
+
+
+def _is_figure(cell: str) -> bool:
+    return not cell or cell[0].isdigit() or cell in ("–",)
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on the terminal's error stream that goes away when done; nothing in a pipe."""
+    screen = console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(label, total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[None]:
+    """A spinner for what has no measurable progress."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield
+        return
+    with screen.status(label):
+        yield
+
+
+def share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def print_duplicates(pairs: pl.DataFrame) -> None:
+    """Near-duplicates that stand in different splits, as a warning."""
+    if not len(pairs):
+        click.echo("no near-duplicates across splits")
+        return
+    click.echo(f"warning: {len(pairs):,} near-duplicates across splits:", err=True)
+    for one, other, similarity, here, there in pairs.head(10).iter_rows():
+        click.echo(f"  {one} ({here}) ~ {other} ({there}): {100 * similarity:.0f} % alike", err=True)

@@ -1,0 +1,76 @@
+"""Options that several verbs share, read from what a person types."""
+
+from pathlib import Path
+
+import click
+
+from toolkit.data.schema import read_number
+from toolkit.data.write import WRITERS
+from toolkit.equations import Const, Constant, EquationError, Pi, parse
+
+
+def number(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """A finite number as people write them: 51, 3/4, 12.5%, 1,250."""
+    if value is None:
+        return None
+    try:
+        return read_number(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value[:60]!r} {error}.") from None
+
+
+def constants(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Constant, ...]:
+    """V_const, separated by commas: "1,π" or "1,π,100"."""
+    found: dict[Constant, None] = {}
+    for written in filter(None, (part.strip() for part in value.split(","))):
+        try:
+            constant = parse(written)
+        except EquationError as error:
+            raise click.BadParameter(f"{written[:60]!r}: {error}.") from None
+        if not isinstance(constant, Const | Pi):
+            raise click.BadParameter(f"{written[:60]!r} is not a number or π.")
+        found[constant] = None
+    return tuple(found)
+
+
+def shares(ctx: click.Context, param: click.Parameter, value: str | None) -> dict[str, float] | None:
+    """Names with shares: "train=0.8,test=0.2"."""
+    if value is None:
+        return None
+    parts: dict[str, float] = {}
+    for written in value.split(","):
+        name, _, share = (part.strip() for part in written.partition("="))
+        try:
+            parts[name] = read_number(share)
+        except ValueError:
+            raise click.BadParameter(f"{written!r} is not of the form name=share.") from None
+        if not name or parts[name] <= 0 or "/" in name:
+            raise click.BadParameter(f"{written!r}: a part needs a plain name and a share above 0.")
+    return parts
+
+
+def table_path(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
+    """A file whose name says in which form to write a table; wrong names are told before any work."""
+    if value.suffix.lower() not in WRITERS:
+        raise click.BadParameter(f"{value}: the name must end in {', '.join(WRITERS)}.")
+    return value
+
+
+constants_option = click.option(
+    "--constants",
+    callback=constants,
+    default="1,π",
+    show_default=True,
+    help="V_const: numbers that an equation may use though the text has not.",
+)
+lang_option = click.option("--lang", help="Language of the text (en, hi, zh). [default: by its script]")
+out_option = click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    callback=table_path,
+    help="Ends in .parquet, .jsonl or .csv.",
+)
+skip_bad_option = click.option(
+    "--skip-bad", is_flag=True, help="Keep the good rows and list the bad ones, instead of refusing the file."
+)

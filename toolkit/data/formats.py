@@ -1,0 +1,125 @@
+"""Published formats: which one a record is in, and what it says in the fields of the problems table.
+
+A format is recognised by the fields of its records. To add one, write a function from a record to a row
+and name its fields in `FORMATS`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolkit.equations import EquationError, parse
+
+Fields = Mapping[str, Any]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    name: str
+    fields: frozenset[str]  # what its records have at the least
+    convert: Callable[[Fields], Row]
+
+
+def native(record: Fields) -> Row:
+    """warmkit's own: id, text, answer, and where known equation, lang, split (or a number `fold`)."""
+    row = {name: record.get(name) for name in ("id", "text", "answer", "equation", "lang", "split")}
+    if row["split"] is None and record.get("fold") is not None:
+        row["split"] = f"fold{record['fold']}"
+    return row
+
+
+def illinois(record: Fields) -> Row:
+    """AllArith, MAWPS as first published, EW10K and HW10K: iIndex, sQuestion, lEquations, lSolutions.
+
+    Their `quants` are not read: EW10K injects constants that the text has not, and HW10K keeps the order
+    of the English text. Numbers always come from the text.
+    """
+    return {
+        "id": record.get("iIndex"),
+        "text": record.get("sQuestion"),
+        "answer": _first(record.get("lSolutions")),
+        "equation": _first(record.get("lEquations")),
+    }
+
+
+def math23k(record: Fields) -> Row:
+    """Math23K, and the sets that MWPToolkit ships in its fields: original_text, equation, ans."""
+    return {
+        "id": record.get("id"),
+        "text": record.get("original_text") or record.get("segmented_text"),
+        "answer": record.get("ans"),
+        "equation": record.get("equation"),
+    }
+
+
+def svamp(record: Fields) -> Row:
+    """SVAMP: the story in Body, the question in Question."""
+    return {
+        "id": record.get("ID"),
+        "text": _joined(record.get("Body"), record.get("Question")),
+        "answer": record.get("Answer"),
+        "equation": record.get("Equation"),
+    }
+
+
+_UNIT_NOTE = re.compile(r"\(\s*[A-Za-z][^()]*\)")  # (cent/nickel)
+_LEADING_NUMBER = re.compile(r"\s*(-?[\d.,/]*\d%?)\s*(?:\(|$)")
+
+
+def asdiv(record: Fields) -> Row:
+    """ASDiv: answers carry their unit, "16 (slices)"; formulas are notes for people, "2 (dime)*10 = 20".
+
+    A formula that is no single equation even without its notes is left out: the answer remains.
+    """
+    answer = str(record.get("Answer") or "")
+    number = _LEADING_NUMBER.match(answer)
+    formula: str | None = _UNIT_NOTE.sub("", str(record.get("Formula") or ""))
+    try:
+        parse(formula or "")
+    except EquationError:
+        formula = None
+    return {
+        "id": record.get("ID"),
+        "text": _joined(record.get("Body"), record.get("Question")),
+        "answer": number[1] if number else answer or None,
+        "equation": formula,
+    }
+
+
+FORMATS = (
+    Format("native", frozenset({"text", "answer"}), native),
+    Format("allarith", frozenset({"sQuestion", "lSolutions"}), illinois),
+    Format("math23k", frozenset({"original_text", "ans"}), math23k),
+    Format("math23k", frozenset({"segmented_text", "ans"}), math23k),
+    Format("asdiv", frozenset({"Body", "Question", "Answer", "Formula"}), asdiv),
+    Format("svamp", frozenset({"Body", "Question", "Answer"}), svamp),
+)
+
+
+def recognise(record: Fields) -> Format | None:
+    """The format of a record, None where no format has its fields."""
+    return next((known for known in FORMATS if known.fields <= record.keys()), None)
+
+
+def renamed(columns: Mapping[str, str]) -> Format:
+    """The native format in a file that names its columns otherwise: {"text": "question"}."""
+    return Format(
+        "columns",
+        frozenset(columns.values()),
+        lambda record: native({**record, **{ours: record.get(theirs) for ours, theirs in columns.items()}}),
+    )
+
+
+def _first(value: Any) -> Any:
+    """The first of a list (of a list): lEquations is a list in AllArith, a list of lists in EW10K."""
+    while isinstance(value, list):
+        value = value[0] if value else None
+    return value
+
+
+def _joined(story: Any, question: Any) -> str:
+    """SVAMP's bodies may end without a stop, in the middle of the sentence that the question ends."""
+    story, question = str(story or "").strip(), str(question or "").strip()
+    return f"{story} {question}" if not story or story[-1] in ".!?,;:" else f"{story}, {question}"

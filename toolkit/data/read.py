@@ -1,0 +1,132 @@
+"""Problem sets from files: any known format in, the problems table out."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from toolkit.data.formats import FORMATS, Format, recognise, renamed
+from toolkit.data.records import Record, read_records
+from toolkit.data.schema import BadRow, check_rows
+from toolkit.errors import WarmkitError
+
+BUNDLED = Path(__file__).parent / "bundled"
+MOST_SHOWN = 10  # bad rows that a message lists; the rest are counted
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemSet:
+    """What a file held: the good rows as a problems table, the bad ones with their reasons."""
+
+    problems: pl.DataFrame
+    bad: tuple[BadRow, ...]
+    format: str
+
+
+def read_problems(
+    path: Path | str,
+    *,
+    skip_bad: bool = False,
+    columns: Mapping[str, str] | None = None,
+    lang: str | None = None,
+) -> ProblemSet:
+    """The problems of one file.
+
+    A bad row is an error that lists it, unless `skip_bad` keeps the good ones. `columns` gives the file's
+    own names of columns ({"text": "question", "answer": "gold"}); without it the format is recognised.
+    `lang` is for rows that don't say theirs; without it the script decides. Rows of a file without ids are
+    named by their lines.
+    """
+    path = locate(path)
+    records = read_records(path)
+    known = _format(path, records, columns or {})
+    problems, bad = check_rows(_rows(records, known, lang), str(path))
+    if bad and not skip_bad:
+        raise WarmkitError(
+            f"{path}: {len(bad)} of {len(bad) + len(problems)} rows can't be used, so nothing was read.\n"
+            f"{list_bad(bad)}\nMend them, or keep the good rows alone with --skip-bad."
+        )
+    return ProblemSet(problems, tuple(bad), known.name)
+
+
+def locate(path: Path | str) -> Path:
+    """The path; bundled:en and bundled:hi are the problems that come with warmkit."""
+    name = str(path)
+    if not name.startswith("bundled:"):
+        return Path(path)
+    file = BUNDLED / f"{name.removeprefix('bundled:')}.jsonl"
+    if not file.is_file():
+        known = ", ".join(f"bundled:{found.stem}" for found in sorted(BUNDLED.glob("*.jsonl")))
+        raise WarmkitError(f"{name}: there are no such bundled problems. There are {known}.")
+    return file
+
+
+def list_bad(bad: Sequence[BadRow]) -> str:
+    """Bad rows for people, one a line, the first few of many."""
+    lines = [f"  {row}" for row in bad[:MOST_SHOWN]]
+    if len(bad) > MOST_SHOWN:
+        lines.append(f"  … and {len(bad) - MOST_SHOWN} more")
+    return "\n".join(lines)
+
+
+def _format(path: Path, records: Sequence[Record], columns: Mapping[str, str]) -> Format:
+    """What the columns say, or the format of the first record that has fields."""
+    record = next((fields for _, fields in records if isinstance(fields, dict)), None)
+    if record is None:
+        raise WarmkitError(f"{path}: it has no rows with named fields, so it is not a problem set.")
+    found = ", ".join(list(record)[:12])
+    if columns:
+        if missing := [name for name in columns.values() if name not in record]:
+            raise WarmkitError(f"{path}: there is no column {', '.join(missing)}. It has {found}.")
+        return renamed(columns)
+    known = recognise(record)
+    if known is None:
+        names = sorted({known.name for known in FORMATS})
+        raise WarmkitError(
+            f"{path}: its fields ({found}) are of no known format ({', '.join(names)}). "
+            "Name its columns with --text, --answer and so on."
+        )
+    return known
+
+
+def _rows(
+    records: Iterable[Record], known: Format, lang: str | None
+) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    rows = [(line, known.convert(f) if isinstance(f, dict) else f) for line, f in records]
+    named = any(isinstance(row, dict) and row["id"] is not None for _, row in rows)
+    for line, row in rows:
+        if isinstance(row, dict):
+            row["id"] = row["id"] if named else str(line)
+            row["lang"] = row.get("lang") or lang
+        yield line, row
+
+
+_FOLD_LINE = re.compile(r"\s*[\w.-]{1,200}\s*")
+
+
+def is_fold_file(path: Path | str) -> bool:
+    """Whether a file lists ids, one a line, as AllArith's fold files do."""
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            lines = [line for line, _ in zip(file, range(50), strict=False) if line.strip()]
+    except (OSError, UnicodeDecodeError):
+        return False
+    return bool(lines) and all(_FOLD_LINE.fullmatch(line) for line in lines)
+
+
+def with_folds(problems: pl.DataFrame, files: Sequence[Path | str]) -> tuple[pl.DataFrame, int]:
+    """The problems with `split` set to the name of the fold file that lists them.
+
+    Also how many ids of the fold files no problem has.
+    """
+    folds: dict[str, str] = {}
+    for path in map(Path, files):
+        for name in path.read_text(encoding="utf-8").split():
+            if folds.setdefault(name, path.stem) != path.stem:
+                raise WarmkitError(f"{path}: id {name} is in {folds[name]} already: folds must not overlap.")
+    unknown = len(folds.keys() - set(problems["id"]))
+    split = pl.col("id").replace_strict(folds, default=pl.col("split"), return_dtype=pl.String)
+    return problems.with_columns(split=split), unknown

@@ -1,0 +1,188 @@
+"""The problems table, and the check at its door.
+
+A row enters only through `check_rows`: what leaves it is a frame of the schema `PROBLEMS`, and a list of
+the rows that were refused, each with its file, line, id and reason.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from toolkit.data.numbers import find_numbers
+from toolkit.equations import EquationError, evaluate, parse
+
+PROBLEMS = pl.Schema(
+    {
+        "id": pl.String,
+        "text": pl.String,
+        "answer": pl.Float64,
+        "equation": pl.String,  # null where only the answer is known
+        "lang": pl.String,
+        "split": pl.String,  # null where the set comes in one part
+    }
+)
+
+MAX_TEXT = 20_000
+MAX_ID = 200
+MAX_NUMBERS = 64
+
+_PLACEHOLDER = re.compile(r"\s*(?:[xX]\s*=\s*)?\??\s*")  # "X=?": how EW10K says that it has no equation
+_LANG = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
+_DEVANAGARI = re.compile(r"[\u0900-\u097f]")
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that was refused."""
+
+    file: str
+    line: int
+    id: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}, line {self.line}" + (f", id {self.id}" if self.id else "")
+        return f"{where}: {self.reason}"
+
+
+class _Refused(Exception):
+    pass
+
+
+Row = Mapping[str, Any]
+
+
+def check_rows(rows: Iterable[tuple[int, Row | str]], file: str) -> tuple[pl.DataFrame, list[BadRow]]:
+    """The good rows as a frame, and the bad ones. A row is (line, fields), or (line, why it has none)."""
+    good: list[dict[str, Any]] = []
+    bad: list[BadRow] = []
+    lines: dict[str, int] = {}  # where each id stands
+    for line, row in rows:
+        name = None if isinstance(row, str) else _shown_id(row.get("id"))
+        try:
+            if isinstance(row, str):
+                raise _Refused(row)
+            checked = _check(row)
+            if checked["id"] in lines:
+                raise _Refused(f"the id stands already at line {lines[checked['id']]}: ids must be unique")
+        except _Refused as refused:
+            bad.append(BadRow(file, line, name, str(refused)))
+        else:
+            lines[checked["id"]] = line
+            good.append(checked)
+    return pl.DataFrame(good, schema=PROBLEMS, orient="row"), bad
+
+
+def _shown_id(value: object) -> str | None:
+    return None if value is None else str(value)[:40]
+
+
+def _check(row: Row) -> dict[str, Any]:
+    text = _check_text(row.get("text"))
+    lang = row.get("lang") or detect_lang(text)
+    if not isinstance(lang, str) or not _LANG.fullmatch(lang):
+        raise _Refused(f"lang {_short(lang)} is no language code such as en, hi or zh")
+    count = len(find_numbers(text, lang))
+    if not count:
+        raise _Refused("its text has no number, so no equation can be made of it")
+    if count > MAX_NUMBERS:
+        raise _Refused(f"its text has {count} numbers; at most {MAX_NUMBERS} are handled")
+    return {
+        "id": _check_id(row.get("id")),
+        "text": text,
+        "answer": _check_answer(row.get("answer")),
+        "equation": _check_equation(row.get("equation")),
+        "lang": lang,
+        "split": _check_split(row.get("split")),
+    }
+
+
+def _check_id(value: object) -> str:
+    if value is None or value == "":
+        raise _Refused("it has no id")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise _Refused(f"its id {_short(value)} is neither text nor a whole number")
+    if len(str(value)) > MAX_ID:
+        raise _Refused(f"its id has {len(str(value)):,} characters; at most {MAX_ID} are allowed")
+    return str(value)
+
+
+def _check_text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _Refused("it has no text")
+    if len(value) > MAX_TEXT:
+        raise _Refused(f"its text has {len(value):,} characters; at most {MAX_TEXT:,} are allowed")
+    return value.strip()
+
+
+def _check_answer(value: object) -> float:
+    if value is None or value == "":
+        raise _Refused("it has no answer")
+    try:
+        return read_number(value)
+    except ValueError as error:
+        raise _Refused(f"its answer {_short(value)} {error}") from None
+
+
+def read_number(value: object) -> float:
+    """A finite number, or text that writes one: "3/4", "1((19)/(25))", "12.5%", "1,250".
+
+    The message of a ValueError reads on from the value: "'twelve' is not a number".
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("is not a number")
+    try:
+        number = float(evaluate(parse(value)) if isinstance(value, str) else value)
+    except EquationError:
+        raise ValueError("is not a number") from None
+    except OverflowError:
+        raise ValueError("is too large") from None
+    if not math.isfinite(number):
+        raise ValueError("is not finite")
+    return number
+
+
+def _check_equation(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and _PLACEHOLDER.fullmatch(value)):
+        return None
+    if not isinstance(value, str):
+        raise _Refused(f"its equation {_short(value)} is not text")
+    try:
+        parse(value)
+    except EquationError as error:
+        raise _Refused(f"its equation {_short(value)} can't be read: {error}") from None
+    return value.strip()
+
+
+def _check_split(value: object) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > MAX_ID:
+        raise _Refused(f"its split {_short(value)} is not a name")
+    return value
+
+
+def _short(value: object) -> str:
+    written = repr(value)
+    return written if len(written) <= 60 else f"{written[:56]}…{written[0]}"
+
+
+def detect_lang(text: str) -> str:
+    """en, hi or zh, by the script."""
+    if _DEVANAGARI.search(text):
+        return "hi"
+    return "zh" if _CHINESE.search(text) else "en"
+
+
+def numbers_of(problems: pl.DataFrame) -> list[list[Fraction]]:
+    """The numbers of each problem's text, in reading order: N0, N1, …"""
+    return [
+        [operand.value for operand in find_numbers(text, lang)]
+        for text, lang in problems.select("text", "lang").iter_rows()
+    ]

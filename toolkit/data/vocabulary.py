@@ -1,0 +1,49 @@
+"""Words as integers, for the encoder."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from toolkit.data.tokens import number_token
+
+PAD, UNKNOWN = "<pad>", "<unk>"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A list of words, and the way back. Index 0 pads, index 1 is any word that was never seen.
+
+    <num_0> … follow, so that every problem's numbers have an index whatever was seen in training.
+    """
+
+    words: tuple[str, ...]
+    _index: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", {word: i for i, word in enumerate(self.words)})
+        if self.words[:2] != (PAD, UNKNOWN) or len(self._index) != len(self.words):
+            raise ValueError(f"a vocabulary starts with {PAD}, {UNKNOWN} and has each word once")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        return [self._index.get(token, 1) for token in tokens]
+
+    def decode(self, indices: Iterable[int]) -> list[str]:
+        return [self.words[i] for i in indices]
+
+
+def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count: int = 1) -> Vocabulary:
+    """The vocabulary of tokenised texts: commonest words first, equally common ones in alphabetical order.
+
+    `numbers` is how many <num_j> there are; a word seen fewer than `min_count` times is unknown.
+    """
+    special = [PAD, UNKNOWN, *(number_token(j) for j in range(numbers))]
+    counts = Counter(token for tokens in texts for token in tokens)
+    for token in special:
+        counts.pop(token, None)
+    words = sorted(
+        (word for word, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w)
+    )
+    return Vocabulary((*special, *words))
