@@ -28,10 +28,9 @@ def print_json(value: dict[str, Any]) -> None:
 def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[str] = ()) -> None:
     """A table that fits the screen: text folds, figures stand right."""
     out = console()
+    if title:
+        out.print(Text(title, "bold"))
     table = Table(
-        title=Text(title),
-        title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD if out.is_terminal else None,
         show_header=bool(headers),
         header_style="dim",

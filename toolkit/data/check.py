@@ -21,6 +21,7 @@ from toolkit.equations import (
     search,
     verify,
 )
+from toolkit.equations.search import depth_for
 from toolkit.equations.tree import postorder
 
 Key = TypeVar("Key", int, str)
@@ -39,6 +40,7 @@ class Summary:
     reached: int | None = None  # search found a candidate
     gold_in_candidates: int | None = None  # among them one equivalent to the gold equation
     candidates: int | None = None  # of all problems together
+    shallow: int = 0  # have so many numbers that they were searched with fewer operators than asked for
     langs: dict[str, int] = field(default_factory=dict)
     splits: dict[str, int] = field(default_factory=dict)
     numbers: dict[int, int] = field(default_factory=dict)  # numbers in the text → problems
@@ -73,6 +75,7 @@ def summarise(
         if k is not None:
             found = search(numbers, part["answer"].to_list(), k, constants, reuse)
             _count_candidates(summary, part, verdicts, found)
+            summary.shallow += sum(depth_for(len(values), k, constants, reuse) < k for values in numbers)
         advance(len(part))
     for counts in ("numbers", "steps", "operators"):
         setattr(summary, counts, dict(sorted(getattr(summary, counts).items())))

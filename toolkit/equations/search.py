@@ -101,14 +101,14 @@ def _rows_over(
 ) -> list[tuple[int, int, int, int]]:
     """(operator, left row, right row, subset) for each class that uses all leaves of the subset.
 
-    Of the many ways to write a class, the one with the fewest brackets stands for it.
+    Of the many ways to write a class, the one with the fewest brackets stands for it, in reading order.
     """
     rows = []
     part = (subset - 1) & subset
     while part:  # every way to split the subset in two
         for left in rows_of[part]:
             for right in rows_of[subset ^ part]:
-                rows += [(op, left, right, subset) for op in range(4) if op in (1, 3) or left < right]
+                rows += [(op, left, right, subset) for op in range(len(_SIGNS))]
         part = (part - 1) & subset
     written = [Op(_SIGNS[op], trees[left], trees[right]) for op, left, right, _ in rows]
     best: dict[int, tuple[int, tuple[int, int, int, int]]] = {}

@@ -73,7 +73,8 @@ def check(
     pairs = across_splits(read.problems, near_duplicates(read.problems)) if duplicates else None
     if as_json:
         extra = {} if pairs is None else {"duplicates_across_splits": len(pairs)}
-        print_json({"problems": summary.problems, "bad": len(read.bad), **asdict(summary), **extra})
+        bad_rows = [asdict(row) for row in read.bad]
+        print_json({"bad": len(read.bad), **asdict(summary), "bad_rows": bad_rows, **extra})
     else:
         _print_summary(file, read, summary, operators, reuse)
         if pairs is not None:
@@ -105,7 +106,12 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
     print_table(f"{file} ({read.format})", rows)
     if summary.reached is not None:
         again = "each number at most once" if not reuse else f"{reuse} used again"
-        click.echo(f"search: up to {operators} operators, {again}\n")
+        click.echo(f"search: up to {operators} operators, {again}")
+        if summary.shallow:
+            click.echo(
+                f"  {summary.shallow:,} with too many numbers for that were searched with fewer operators"
+            )
+        click.echo()
     for title, counts in (
         ("languages", summary.langs),
         ("splits", summary.splits),

@@ -6,7 +6,7 @@ import click
 import polars as pl
 
 from toolkit.cli.output import json_option, print_json, waiting
-from toolkit.cli.parameters import lang_option, skip_bad_option
+from toolkit.cli.parameters import lang_option, out_option, skip_bad_option
 from toolkit.data.read import ProblemSet, is_fold_file, list_bad, read_problems, with_folds
 from toolkit.data.write import write_table
 from toolkit.errors import WarmkitError
@@ -21,9 +21,7 @@ Examples:
   warmkit data import mine.csv --text question --answer gold --out mine.jsonl""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Ends in .parquet, .jsonl or .csv."
-)
+@out_option
 @skip_bad_option
 @click.option("--id", "id_column", metavar="COLUMN", help="The file's column of ids.")
 @click.option("--text", metavar="COLUMN", help="The file's column of texts.")

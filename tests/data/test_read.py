@@ -1,0 +1,283 @@
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from toolkit.data import PROBLEMS, read_problems
+from toolkit.data.read import is_fold_file, with_folds
+from toolkit.data.write import write_table
+from toolkit.errors import WarmkitError
+
+GOOD = {
+    "id": "a",
+    "text": "Ann has 5 red and 6 green apples. How many has she?",
+    "answer": 11,
+    "equation": "5+6",
+}
+
+
+def written(folder: Path, name: str, content: object) -> Path:
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def lines(*rows: object) -> str:
+    return "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+
+
+RECORDS = {
+    "allarith": [
+        {
+            "iIndex": 7,
+            "sQuestion": "Tom had 70.0 shells and gave away 27.0 .",
+            "quants": [70.0, 27.0],
+            "lEquations": ["X=(70.0-27.0)"],
+            "lSolutions": [43.0],
+        }
+    ],
+    "ew10k": [
+        {
+            "iIndex": 8,
+            "sQuestion": "If 7.0 straws cost ₹ 3.5 , what does each cost ?",
+            "quants": [7.0, 3.5, 100],
+            "lEquations": [["X=?"]],
+            "lSolutions": [0.5],
+        }
+    ],
+    "hw10k": [
+        {"iIndex": 9, "sQuestion": "4.0 जार में 182.0 कंचे हैं|", "lEquations": [["X=?"]], "lSolutions": [728.0]}
+    ],
+    "math23k": [
+        {
+            "id": "1",
+            "original_text": "一根绳子长(2/5)米，用去10%，用去多少米？",
+            "segmented_text": "一 根 绳子",
+            "equation": "x=(2/5)*10%",
+            "ans": "((1)/(25))",
+        }
+    ],
+    "mawps": [
+        {"id": 3, "original_text": "There are 4 boxes of 3 .", "equation": "X=(4.0*3.0)", "ans": "12"},
+    ],
+    "svamp": [
+        {
+            "ID": "chal-1",
+            "Body": "Each pack costs 76 dollars. If there is a discount of 25 dollars",
+            "Question": "How much is a pack?",
+            "Equation": "( 76.0 - 25.0 )",
+            "Answer": 51.0,
+        }
+    ],
+}
+
+EXPECTED = {
+    "allarith": ("7", "Tom had 70.0 shells and gave away 27.0 .", 43.0, "X=(70.0-27.0)", "en"),
+    "ew10k": ("8", "If 7.0 straws cost ₹ 3.5 , what does each cost ?", 0.5, None, "en"),
+    "hw10k": ("9", "4.0 जार में 182.0 कंचे हैं|", 728.0, None, "hi"),
+    "math23k": ("1", "一根绳子长(2/5)米，用去10%，用去多少米？", 0.04, "x=(2/5)*10%", "zh"),
+    "mawps": ("3", "There are 4 boxes of 3 .", 12.0, "X=(4.0*3.0)", "en"),
+    "svamp": (
+        "chal-1",
+        "Each pack costs 76 dollars. If there is a discount of 25 dollars, How much is a pack?",
+        51.0,
+        "( 76.0 - 25.0 )",
+        "en",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("layout", ["list", "lines", "one after another"])
+def test_published_formats_are_recognised_by_their_content(tmp_path, name, layout):
+    records = RECORDS[name]
+    text = {
+        "list": json.dumps(records, indent=1),
+        "lines": lines(*records),
+        "one after another": "\n".join(json.dumps(record, indent=2) for record in records),
+    }[layout]
+    problems = read_problems(written(tmp_path, "data.txt", text)).problems
+    assert problems.schema == PROBLEMS
+    assert problems.row(0) == (*EXPECTED[name], None)
+
+
+def test_asdiv_is_read_from_xml_with_its_lines(tmp_path):
+    xml = """<?xml version="1.0" encoding="UTF-8"?>
+<Machine-Reading-Corpus-File><ProblemSet>
+<Problem ID="n1" Grade="1"><Body>Two dogs met three cats.</Body><Question>How many are they?</Question>
+  <Solution-Type>Addition</Solution-Type><Answer>5 (animals)</Answer><Formula>2+3=5</Formula></Problem>
+<Problem ID="n2" Grade="1"><Body>Sue has 3 dimes and 2 nickels.</Body><Question>How much?</Question>
+  <Answer>40 (cents)</Answer><Formula>3 (dime)*10 (cent/dime) + 2*5 (cent) = 40 (cent)</Formula></Problem>
+<Problem ID="n3" Grade="1"><Body>4 apples, 5 more; a pie needs 10.</Body><Question>Enough?</Question>
+  <Answer>No</Answer><Formula>4+5=9 &lt; 10</Formula></Problem>
+</ProblemSet></Machine-Reading-Corpus-File>"""
+    read = read_problems(written(tmp_path, "asdiv.xml", xml), skip_bad=True)
+    assert read.format == "asdiv"
+    assert read.problems["answer"].to_list() == [5.0, 40.0]
+    assert read.problems["text"][0] == "Two dogs met three cats. How many are they?"
+    assert [str(bad).partition(", ")[2] for bad in read.bad] == [
+        "line 7, id n3: its answer 'No' is not a number"
+    ]
+
+
+def test_the_native_format_reads_back_what_was_written(tmp_path):
+    rows = [{**GOOD, "split": "train"}, {**GOOD, "id": "b", "equation": None, "answer": 1 / 3}]
+    problems = read_problems(written(tmp_path, "in.jsonl", lines(*rows))).problems
+    for name in ("out.parquet", "out.jsonl", "out.csv"):
+        write_table(problems, tmp_path / name)
+        assert read_problems(tmp_path / name).problems.equals(problems)
+
+
+def test_a_fold_number_is_a_split(tmp_path):
+    read = read_problems(written(tmp_path, "in.jsonl", lines({**GOOD, "fold": 2})))
+    assert read.problems["split"].to_list() == ["fold2"]
+
+
+def test_columns_can_be_named(tmp_path):
+    csv = "nr;question;gold\n1;5 and 6 apples, together;11\n2;½ of 8;4\n"
+    read = read_problems(
+        written(tmp_path, "in.csv", csv), columns={"text": "question", "answer": "gold", "id": "nr"}
+    )
+    assert read.problems.select("id", "answer").rows() == [("1", 11.0), ("2", 4.0)]
+
+
+def test_rows_without_ids_are_named_by_their_lines(tmp_path):
+    csv = 'text,answer\n"5 and\n6",11\n5 and 7,12\n'
+    assert read_problems(written(tmp_path, "in.csv", csv)).problems["id"].to_list() == ["2", "4"]
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path):
+    with pytest.raises(WarmkitError, match=r"there is no column questoin\. It has question, gold"):
+        read_problems(written(tmp_path, "in.csv", "question,gold\n5,5\n"), columns={"text": "questoin"})
+
+
+def test_fold_files_set_the_split(tmp_path):
+    fold0, fold1 = written(tmp_path, "fold0.txt", "a\nzz\n"), written(tmp_path, "fold1.txt", "b\n")
+    data = written(tmp_path, "in.jsonl", lines(GOOD, {**GOOD, "id": "b"}, {**GOOD, "id": "c"}))
+    assert [is_fold_file(path) for path in (fold0, fold1, data)] == [True, True, False]
+    problems, strangers = with_folds(read_problems(data).problems, [fold0, fold1])
+    assert problems["split"].to_list() == ["fold0", "fold1", None]
+    assert strangers == 1
+    with pytest.raises(WarmkitError, match="folds must not overlap"):
+        with_folds(problems, [fold0, written(tmp_path, "fold2.txt", "a\n")])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"answer": None}, "it has no answer"),
+        ({"answer": "twelve"}, "its answer 'twelve' is not a number"),
+        ({"answer": float("nan")}, "its answer nan is not finite"),
+        ({"answer": float("inf")}, "its answer inf is not finite"),
+        ({"answer": 10**400}, "is too large"),
+        ({"answer": True}, "its answer True is not a number"),
+        ({"answer": "1/0"}, "its answer '1/0' is not a number"),
+        ({"text": ""}, "it has no text"),
+        ({"text": ["5"]}, "it has no text"),
+        ({"text": "5 " * 20_000}, "its text has 40,000 characters"),
+        ({"text": "no number at all"}, "its text has no number"),
+        ({"text": "7 " * 100}, "its text has 100 numbers; at most 64 are handled"),
+        ({"id": None}, "it has no id"),
+        ({"id": 1.5}, "its id 1.5 is neither text nor a whole number"),
+        (
+            {"equation": "5+"},
+            "its equation '5+' can't be read: a number is missing at the end (at character 3)",
+        ),
+        ({"equation": "1+" * 5_000_000 + "1"}, "the equation has 10,000,001 characters"),
+        ({"equation": "(" * 5_000 + "5" + ")" * 5_000}, "the equation has 10,001 characters"),
+        ({"equation": "__import__('os')"}, "'__import__' is not part of an equation"),
+        ({"equation": 5}, "its equation 5 is not text"),
+        ({"lang": "Klingon"}, "lang 'Klingon' is no language code"),
+        ({"id": "first"}, "the id stands already at line 1"),
+    ],
+)
+def test_a_bad_row_is_reported_with_file_line_id_and_reason(tmp_path, change, reason):
+    row = {**GOOD, "id": "second", **change}
+    path = written(tmp_path, "in.jsonl", lines({**GOOD, "id": "first"}, row, {**GOOD, "id": "third"}))
+    read = read_problems(path, skip_bad=True)
+    assert read.problems["id"].to_list() == ["first", "third"]
+    (bad,) = read.bad
+    assert (bad.file, bad.line) == (str(path), 2)
+    assert bad.id == (None if row["id"] is None else str(row["id"]))
+    assert reason in bad.reason
+    assert len(str(bad)) < 400
+    with pytest.raises(WarmkitError, match="1 of 3 rows can't be used, so nothing was read"):
+        read_problems(path)
+
+
+def test_a_line_that_is_no_json_is_one_bad_row(tmp_path):
+    path = written(
+        tmp_path, "in.jsonl", lines(GOOD, '{"id": "b", "te', "[1, 2]", "[" * 100_000, {**GOOD, "id": "c"})
+    )
+    read = read_problems(path, skip_bad=True)
+    assert read.problems["id"].to_list() == ["a", "c"]
+    assert [bad.line for bad in read.bad] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.json", "", "the file is empty"),
+        ("blank.json", " \n\n", "the file is empty"),
+        ("book.json", b"%PDF-1.7 \x00\xff", "this is a PDF document"),
+        ("book.xlsx", b"PK\x03\x04\x00\x00", "a ZIP archive"),
+        (
+            "cut.json",
+            '[\n{"id": 1, "text": "5", "answer": 5},\n{"id": 2, "te',
+            "line 3: the JSON is broken here",
+        ),
+        ("open.json", '[\n{"id": 1, "text": "5", "answer": 5},\n', "the list is not closed"),
+        ("latin.json", "{\n'caf\xe9'".encode("latin-1"), "line 2: the file is not UTF-8 (byte 0xe9"),
+        ("wide.csv", "id,text\n".encode("utf-16"), "the file is UTF-16"),
+        ("deep.json", "[" * 100_000, "too deep or too large"),
+        ("numbers.json", "[1, 2, 3]", "no rows with named fields"),
+        ("other.json", '[{"a": 1}]', "its fields (a) are of no known format"),
+        ("prose.txt", "Once upon a time\nthere was\n", "this is not a problem set"),
+        ("wide.csv", "id,text,answer\n1," + "x" * 200_000 + ",2\n", "line 2: the CSV is broken here"),
+        ("broken.xml", "<ProblemSet>\n<Problem></ProblemSet>", "line 2: the XML is broken here"),
+        ("other.xml", "<html></html>", "no <Problem> elements"),
+        ("bomb.xml", '<!DOCTYPE x [<!ENTITY a "aaa">]><ProblemSet/>', "document type declaration"),
+        ("broken.parquet", b"PAR1 and then nothing", "the Parquet file is broken"),
+    ],
+)
+def test_an_unreadable_file_is_one_sentence(tmp_path, name, content, words):
+    path = written(tmp_path, name, content)
+    with pytest.raises(WarmkitError) as caught:
+        read_problems(path, skip_bad=True)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    with pytest.raises(WarmkitError, match="there is no such file"):
+        read_problems(tmp_path / "none.jsonl")
+    with pytest.raises(WarmkitError, match="it can't be read"):
+        read_problems(tmp_path)
+
+
+def test_the_bundled_problems_have_a_name(tmp_path):
+    assert len(read_problems("bundled:en").problems) >= 1000
+    with pytest.raises(WarmkitError, match="There are bundled:en, bundled:hi"):
+        read_problems("bundled:fr")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "out.jsonl"
+    path.write_text("old", encoding="utf-8")
+    monkeypatch.setattr("json.dumps", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_table(pl.DataFrame({"a": [1]}), path)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(WarmkitError, match="it can't be written"):
+        write_table(pl.DataFrame({"a": [1]}), tmp_path / "file" / "out.csv")
+    with pytest.raises(WarmkitError, match=r"must end in \.parquet"):
+        write_table(pl.DataFrame({"a": [1]}), tmp_path / "out.xls")

@@ -1,0 +1,125 @@
+"""Quantities that know both how they are written and what they are worth.
+
+A kind of story computes with numbers of its text, `note - 3 * price`, and gets a tree from which the
+equation, its value and its template all come: they cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+_SUM, _PRODUCT, _ATOM = 1, 2, 3
+_RANK = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
+
+
+class Quantity:
+    """Something with a value: a `Number`, or an `Operation` on two quantities."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Quantity) -> Operation:
+        return Operation("+", self, other)
+
+    def __sub__(self, other: Quantity) -> Operation:
+        return Operation("-", self, other)
+
+    def __mul__(self, other: Quantity) -> Operation:
+        return Operation("*", self, other)
+
+    def __truediv__(self, other: Quantity) -> Operation:
+        return Operation("/", self, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Quantity):
+    """A number of the text. In an f-string it is its `mark`, one private character, replaced at the end.
+
+    The mark tells where in the text the number stands, whatever it is said as.
+    """
+
+    value: Fraction | float
+    literal: str  # in the equation: "1250", "25%", "3/4"
+    said: str = ""  # in the text: "1,250", "25%", "three quarters"
+    mark: str = ""  # empty for the constants, which no text mentions
+
+    def __str__(self) -> str:
+        return self.mark
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Quantity):
+    """`left op right`, with op one of + - * /."""
+
+    op: str
+    left: Quantity
+    right: Quantity
+
+
+ONE = Number(Fraction(1), "1")
+PI = Number(math.pi, "π")
+
+
+def value(quantity: Quantity) -> Fraction | float:
+    """The exact value; a float once π takes part."""
+    if isinstance(quantity, Number):
+        return quantity.value
+    assert isinstance(quantity, Operation)
+    left, right = value(quantity.left), value(quantity.right)
+    match quantity.op:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case _:
+            return left / right
+
+
+def steps(quantity: Quantity) -> int:
+    """How many operators it has."""
+    return 1 + steps(quantity.left) + steps(quantity.right) if isinstance(quantity, Operation) else 0
+
+
+def leaves(quantity: Quantity) -> list[Number]:
+    """Its numbers from left to right, repeated where they are used again."""
+    if isinstance(quantity, Operation):
+        return leaves(quantity.left) + leaves(quantity.right)
+    assert isinstance(quantity, Number)
+    return [quantity]
+
+
+def written(quantity: Quantity, name: Callable[[Number], str] = lambda number: number.literal) -> str:
+    """The equation with the brackets it needs and no others; `name` says how a number is written."""
+    return _written(quantity, name)[0]
+
+
+def _written(quantity: Quantity, name: Callable[[Number], str]) -> tuple[str, int]:
+    if isinstance(quantity, Number):
+        text = name(quantity)
+        return text, _PRODUCT if "/" in text else _ATOM
+    assert isinstance(quantity, Operation)
+    rank = _RANK[quantity.op]
+    left, left_rank = _written(quantity.left, name)
+    right, right_rank = _written(quantity.right, name)
+    if left_rank < rank:
+        left = f"({left})"
+    # `8 * 3/4` would be read as `(8 * 3) / 4`: a fraction on the right stays together.
+    fraction = rank == _PRODUCT and isinstance(quantity.right, Number)
+    if right_rank < rank or (right_rank == rank and (quantity.op in "-/" or fraction)):
+        right = f"({right})"
+    return f"{left} {quantity.op} {right}", rank
+
+
+def template(quantity: Quantity, order: str) -> str:
+    """The equation over N0, N1, … in the `order` of the marks in a text; a + b and b + a give the same."""
+    if isinstance(quantity, Number):
+        return f"N{order.index(quantity.mark)}" if quantity.mark else quantity.literal
+    assert isinstance(quantity, Operation)
+    sides = [template(quantity.left, order), template(quantity.right, order)]
+    if quantity.op in "+*":
+        sides.sort()
+    return f"({sides[0]} {quantity.op} {sides[1]})"
