@@ -40,7 +40,7 @@ def test_all_candidates_are_found_shortest_first():
     assert found([7, 6, 3], 14, k=2, constants=(), reuse=1) == [
         "N0 + N0",
         "N0 * N2 - N0",
-        "N0 * N1 / N2",
+        "N0 / N2 * N1",
     ]
 
 

@@ -50,3 +50,8 @@ def test_a_drawn_tree_shows_its_shape_and_values():
 def test_sympy_simplifies_for_people():
     assert simplified(parse("N0 + N0 + N1 - N1")) == "2*N0"
     assert simplified(parse("π * N0 ^ 2")) == "π*N0^2"
+
+
+@pytest.mark.parametrize("text", ["9^9^9^9", "(9^99)^99", "N0^(9^9)", "N0^N1", "1+" * 40 + "1"])
+def test_what_sympy_might_never_finish_is_not_simplified(text):
+    assert simplified(parse(text)) is None

@@ -101,6 +101,8 @@ Examples:
 @json_option
 def show_command(equation: str, as_json: bool) -> None:
     """EQUATION in all its forms: brackets, value, LaTeX, prefix, class, drawn tree."""
+    from toolkit.equations.symbolic import simplified  # SymPy takes half a second to load
+
     try:
         tree = parse(equation)
     except EquationError as error:
@@ -113,6 +115,7 @@ def show_command(equation: str, as_json: bool) -> None:
     forms = {
         "equation": show(tree),
         "value": shown,
+        "simplified": simplified(tree),
         "latex": latex(tree),
         "prefix": " ".join(to_prefix(tree)),
         "klass": klass(tree),
@@ -121,5 +124,7 @@ def show_command(equation: str, as_json: bool) -> None:
     if as_json:
         print_json(forms)
         return
-    print_table("", [(name, str(form)) for name, form in forms.items() if name != "tree"])
+    print_table(
+        "", [(name, str(form)) for name, form in forms.items() if name != "tree" and form is not None]
+    )
     click.echo(f"\n{forms['tree']}")
