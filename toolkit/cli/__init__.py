@@ -8,6 +8,8 @@ import click
 COMMANDS = {
     "data": "Problem sets: import, show, check, split, generate.",
     "equation": "One equation: check it against a problem, or show it.",
+    "train": "Learn equations from answers: WARM, and WARM-S with --gold.",
+    "generate": "Write candidate equations with a trained model.",
 }
 
 

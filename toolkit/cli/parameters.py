@@ -49,6 +49,18 @@ def shares(ctx: click.Context, param: click.Parameter, value: str | None) -> dic
     return parts
 
 
+def gold_share(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    """all, none, or a fraction between 0 and 1."""
+    named = {"all": 1.0, "none": 0.0}
+    try:
+        part = named[value] if value in named else read_number(value)
+    except ValueError:
+        part = -1.0
+    if not 0 <= part <= 1:
+        raise click.BadParameter(f"{value!r} is not all, none or a fraction between 0 and 1.")
+    return part
+
+
 def table_path(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
     """A file whose name says in which form to write a table; wrong names are told before any work."""
     if value.suffix.lower() not in WRITERS:
@@ -73,4 +85,11 @@ out_option = click.option(
 )
 skip_bad_option = click.option(
     "--skip-bad", is_flag=True, help="Keep the good rows and list the bad ones, instead of refusing the file."
+)
+device_option = click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto takes CUDA where there is one.",
 )

@@ -27,6 +27,19 @@ PROBLEMS = pl.Schema(
     }
 )
 
+CANDIDATES = pl.Schema(
+    {
+        "problem_id": pl.String,
+        "equation": pl.String,  # over the problem's own numbers
+        "template": pl.String,  # over N0, N1, … and constants
+        "klass": pl.Int64,  # equal for equivalent templates
+        "log_prob": pl.Float64,  # of the whole class
+        "posterior": pl.Float64,  # of the class among those of the problem
+        "steps": pl.Int64,
+        "origin": pl.String,  # warm, search, gold or annotator
+    }
+)
+
 MAX_TEXT = 20_000
 MAX_ID = 200
 MAX_NUMBERS = 64

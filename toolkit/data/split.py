@@ -39,6 +39,13 @@ def folds(
     return split(problems, {f"fold{i}": 1.0 for i in range(count)}, seed, together)
 
 
+def chosen_share(problems: pl.DataFrame, share: float, seed: int) -> list[bool]:
+    """Which problems are D_s when a share of those with an equation is: more with a larger share."""
+    with_equation = problems.filter(pl.col("equation").is_not_null())["id"].to_list()
+    chosen = set(_shuffled(with_equation, seed)[: round(share * len(with_equation))])
+    return [name in chosen for name in problems["id"]]
+
+
 def _shuffled(ids: Sequence[str], seed: int) -> list[str]:
     """In an order that the seed and each id decide, whatever the order of the rows."""
     return sorted(ids, key=lambda name: blake2b(f"{seed}/{name}".encode(), digest_size=16).digest())

@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from toolkit.config import load_config
+from toolkit.errors import WarmkitError
+from toolkit.warm.config import WarmConfig
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.yaml")), ids=lambda path: path.name)
+def test_every_shipped_configuration_loads_and_says_how_to_run_it(path):
+    load_config(WarmConfig, path)
+    assert f"--config configs/{path.relative_to(CONFIGS)}" in path.read_text(encoding="utf-8")
+
+
+def test_the_default_configuration_is_the_one_that_is_written_out():
+    assert load_config(WarmConfig, CONFIGS / "warm.yaml") == WarmConfig()
+
+
+def test_the_papers_values_are_the_papers():
+    paper = load_config(WarmConfig, CONFIGS / "paper" / "warm.yaml")
+    assert (paper.model.embedding, paper.model.hidden, paper.model.layers, paper.model.dropout) == (
+        128,
+        512,
+        2,
+        0.5,
+    )
+    assert (paper.explore.beam_width, paper.model.max_steps) == (5, 15)
+    train = paper.train
+    assert (train.lr, train.lr_decay, train.lr_decay_every) == (1e-3, 0.7, 75)
+    assert (train.weight_decay, train.batch, train.epochs, train.penalty) == (1e-5, 256, 200, 1.0)
+
+
+def test_one_key_can_be_set():
+    config = load_config(WarmConfig, None, ["explore.beam_width=8", "train.lr=5e-4"])
+    assert (config.explore.beam_width, config.train.lr) == (8, 5e-4)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("explore.beam_widht=8", "there is no key explore.beam_widht. Did you mean explore.beam_width?"),
+        ("explore.beam_width=0", "explore.beam_width: Input should be greater than or equal to 1"),
+        ("explore.beam_width=many", "explore.beam_width: Input should be a valid integer"),
+        ("beam_width", "write key=value"),
+        ("train.lr.x=1", "train.lr"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named(override, words):
+    with pytest.raises(WarmkitError) as caught:
+        load_config(WarmConfig, None, [override])
+    assert words in str(caught.value)
+
+
+def test_a_broken_file_is_named_with_its_line(tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text("model:\n  hidden: [1,\n", encoding="utf-8")
+    with pytest.raises(WarmkitError, match=r"broken\.yaml, line \d+: this is not YAML"):
+        load_config(WarmConfig, path)
+    with pytest.raises(WarmkitError, match="there is no such file"):
+        load_config(WarmConfig, tmp_path / "none.yaml")
+    path.write_text("- a\n", encoding="utf-8")
+    with pytest.raises(WarmkitError, match="named keys"):
+        load_config(WarmConfig, path)

@@ -1,0 +1,1 @@
+"""Confidence, calibration, acquisition, stopping: pure functions on arrays."""

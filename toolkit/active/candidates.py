@@ -1,0 +1,66 @@
+"""The candidates table: what a model generated, one row a class, with its posterior."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from toolkit.active.confidence import class_scores, fit_temperature, posterior
+from toolkit.data import numbers_of
+from toolkit.data.schema import CANDIDATES
+from toolkit.equations import Constant, count_operators, klasses, show, verify
+from toolkit.warm.generate import Generated, over_values
+
+
+def candidates_table(
+    generated: Sequence[Generated], problems: pl.DataFrame, temperature: float
+) -> pl.DataFrame:
+    """Candidates of each problem, the likeliest class first; a class is shown by its likeliest template."""
+    rows = []
+    for of_problem, numbers in zip(generated, numbers_of(problems), strict=True):
+        best = {scored.klass: scored for scored in reversed(of_problem.scored)}
+        scores = _scores(of_problem)
+        for its_class, share in sorted(posterior(scores, temperature).items(), key=lambda item: -item[1]):
+            assert isinstance(its_class, int)
+            template = best[its_class].template
+            rows.append(
+                (
+                    of_problem.problem_id,
+                    show(over_values(template, numbers)),
+                    show(template),
+                    its_class,
+                    scores[its_class],
+                    share,
+                    count_operators(template),
+                    best[its_class].origin,
+                )
+            )
+    return pl.DataFrame(rows, schema=CANDIDATES, orient="row")
+
+
+def calibrate(generated: Sequence[Generated], gold: Sequence[frozenset[int]]) -> float:
+    """The temperature fitted where the class is known; gold[i] holds the classes that are right for i."""
+    scores = [_scores(of_problem) for of_problem in generated]
+    known = [next((k for k in s if k in right), None) for s, right in zip(scores, gold, strict=True)]
+    return fit_temperature(scores, known)
+
+
+def gold_classes(problems: pl.DataFrame, constants: Sequence[Constant]) -> list[frozenset[int]]:
+    """The classes that each gold equation may mean; empty where there is none that holds."""
+    found = []
+    for equation, answer, numbers in zip(
+        problems["equation"], problems["answer"], numbers_of(problems), strict=True
+    ):
+        verdict = verify(equation, numbers, answer, constants) if equation is not None else None
+        found.append(frozenset(klasses(verdict.templates)) if verdict and verdict.ok else frozenset())
+    return found
+
+
+def count_right(table: pl.DataFrame, problems: pl.DataFrame, gold: Sequence[frozenset[int]]) -> int:
+    """Problems whose top class is the gold one."""
+    tops = table.group_by("problem_id", maintain_order=True).first().select("problem_id", "klass")
+    top = dict(tops.iter_rows())
+    return sum(top.get(name) in right for name, right in zip(problems["id"], gold, strict=True))
+
+
+def _scores(of_problem: Generated) -> dict[object, float]:
+    return class_scores([s.klass for s in of_problem.scored], [s.log_prob for s in of_problem.scored])
