@@ -71,9 +71,19 @@ def test_memory_keeps_the_likeliest_different_paths_of_each_problem():
     )
     assert remembered(memory, 2) == ["N0 + N1", "N0 - N1"]
     assert remembered(memory, 0) == ["N0 / N1"]
-    assert memory.reached().tolist() == [True, False, True]
+    assert memory.scores.isfinite().any(1).tolist() == [True, False, True]
     memory.add(rows, found((0, "N0 + N1", -1.5), (0, "N2 + N1", -0.5)))
     assert remembered(memory, 2) == ["N1 + N2", "N0 + N1"]
+
+
+def test_what_is_forgotten_can_be_found_again():
+    memory = Memory(1, 2, 4, torch.device("cpu"))
+    row = torch.tensor([0])
+    memory.add(row, found((0, "N0 + N1", -1.0)))
+    memory.forget(row)
+    assert remembered(memory, 0) == []
+    memory.add(row, found((0, "N0 + N1", -1.0)))
+    assert remembered(memory, 0) == ["N0 + N1"]
 
 
 def test_the_hash_tells_paths_apart():

@@ -143,6 +143,20 @@ def _top(of) -> int | None:
     return of.scored[0].klass if of.scored else None
 
 
+def test_an_epoch_in_which_nothing_is_found_changes_nothing_and_fails_nowhere(problems, tmp_path):
+    hopeless = problems.head(5).with_columns(answer=pl.lit(1e9 + 0.123))
+    model = train(hopeless, load_config(WarmConfig, None, (*TINY, "train.epochs=1")), tmp_path)
+    assert (model.history[-1]["reached"], model.history[-1]["loss"]) == (0.0, 0.0)
+    assert all(of.miss for of in generate(model, hopeless))
+
+
+def test_an_empty_set_is_told(problems, config, trained, tmp_path):
+    with pytest.raises(WarmkitError, match="no problems to train on"):
+        train(problems.head(0), config, tmp_path)
+    with pytest.raises(WarmkitError, match="no problems to generate for"):
+        generate(trained[0], problems.head(0))
+
+
 def test_a_broken_model_folder_is_told(tmp_path, trained):
     with pytest.raises(WarmkitError, match="there is no model here"):
         load_trained(tmp_path)

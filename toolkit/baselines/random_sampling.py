@@ -22,11 +22,11 @@ from torch import Tensor
 from toolkit.data import build_vocabulary, numbers_of
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, Expr, reaches
+from toolkit.warm.explore import LARGEST
 from toolkit.warm.paths import Layout
 from toolkit.warm.tensors import Batch, to_tensors
 
 OPERATORS = "+-*/"
-LARGEST = 1e12  # a result beyond this leads nowhere
 
 
 def sample_random(

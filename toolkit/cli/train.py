@@ -71,6 +71,8 @@ def train(
     config = load_config(WarmConfig, config_file, overrides)
     if (out / "model.json").exists() and not resume:
         raise WarmkitError(f"{out}: there is a model already. Go on with --resume, or name another folder.")
+    if resume and not (out / "model.json").exists():
+        raise WarmkitError(f"{out}: there is no model here to go on with. Leave out --resume.")
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad).problems
     with waiting("Loading torch"):

@@ -33,14 +33,14 @@ class ExploreConfig(Section):
     lookahead: bool = Field(
         True, description="test all triplets against the answer, not the w sampled; paper: no"
     )
-    beyond: int = Field(2, ge=0, description="steps explored after the first reward; paper: 0")
+    beyond: int = Field(1, ge=0, description="steps explored after the first reward; paper: 0")
 
 
 class TrainConfig(Section):
     """REINFORCE and the optimiser (paper, sections 4.4, 4.6 and 5.3)."""
 
     epochs: int = Field(30, ge=1, description="paper: 200")
-    batch: int = Field(64, ge=1, description="paper: 256")
+    batch: int = Field(96, ge=1, description="paper: 256")
     lr: float = Field(1e-3, gt=0)
     lr_decay: float = Field(0.7, gt=0, le=1)
     lr_decay_every: int = Field(75, ge=1)

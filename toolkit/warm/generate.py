@@ -25,6 +25,7 @@ from toolkit.equations import (
     search,
     show,
 )
+from toolkit.errors import WarmkitError
 from toolkit.warm.checkpoint import Trained
 from toolkit.warm.explore import Explored, explore, in_codes, path_log_prob
 from toolkit.warm.model import Encoded, Warm
@@ -69,6 +70,8 @@ def generate(
     `width` beams; `most` paths are kept for a problem. With `searched` > 0 the candidates of exhaustive
     search with so many operators are scored by the policy as well.
     """
+    if not len(problems):
+        raise WarmkitError("There are no problems to generate for.")
     model, layout = trained.model.eval(), trained.model.layout
     device = device or next(model.parameters()).device
     by_id = problems.sort("id")  # so that batches are the same whatever the order

@@ -32,9 +32,9 @@ class Memory:
     def rescore(self, rows: Tensor, scores: Tensor) -> None:
         self.scores[rows] = scores
 
-    def reached(self) -> Tensor:
-        """Which problems have a path [N]."""
-        return self.scores.isfinite().any(1)
+    def forget(self, rows: Tensor) -> None:
+        self.paths[rows] = -1
+        self.scores[rows] = -torch.inf
 
     def add(self, rows: Tensor, found: Found) -> None:
         """Remember paths (in codes); found.problem counts within rows."""

@@ -82,10 +82,17 @@ class ProblemTensors:
             yield self.batch(batches[i])
 
     def in_order_of_size(self, size: int) -> Iterator[Batch]:
-        """Batches of problems with like numbers and lengths, whatever the order of the rows."""
-        keys = self.all.counts * 100_000 + self.all.lengths
-        for rows in keys.argsort(stable=True).split(size):
-            yield self.batch(rows)
+        """Batches of problems with like numbers and lengths, whatever the order of the rows.
+
+        A step's table of triplets grows with the square of OpDict, so problems with many numbers come in
+        smaller batches.
+        """
+        order = (self.all.counts * 100_000 + self.all.lengths).argsort(descending=True, stable=True)
+        while len(order):
+            most_numbers = int(self.all.counts[order[0]])
+            rows = size if most_numbers <= 10 else max(1, size * 20**2 // (most_numbers + 10) ** 2)
+            yield self.batch(order[:rows])
+            order = order[rows:]
 
 
 def to_tensors(

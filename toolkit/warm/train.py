@@ -28,6 +28,7 @@ from torch import Tensor
 from toolkit.data import build_vocabulary, mask, numbers_of
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, search
+from toolkit.errors import WarmkitError
 from toolkit.warm.checkpoint import Checkpoint, Trained, data_hash
 from toolkit.warm.config import WarmConfig
 from toolkit.warm.explore import Found, explore, in_codes, path_log_prob
@@ -65,6 +66,8 @@ def train(
     gold[i] says that the equation of problem i may be used (it belongs to D_s). With `resume` a run that
     was stopped goes on where it was.
     """
+    if not len(problems):
+        raise WarmkitError("There are no problems to train on.")
     device = device or torch.device("cpu")
     layout = Layout(tuple(constants), config.model.operators)
     tokens = [mask(text, lang).tokens for text, lang in problems.select("text", "lang").iter_rows()]
@@ -160,10 +163,11 @@ def _run_epoch(
         for batch in data.shuffled(settings.batch, generator):
             batch = batch.to(device)
             losses, found = batch_losses(model, batch, config, memory, generator)
-            optimizer.zero_grad(set_to_none=True)
-            (losses.sum() / len(batch.rows)).backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-            optimizer.step()
+            if losses.requires_grad:  # not where nothing was found, and failures are not punished
+                optimizer.zero_grad(set_to_none=True)
+                (losses.sum() / len(batch.rows)).backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+                optimizer.step()
             total += float(losses.detach().sum())
             reached += int(found.sum())
             on_batch(len(batch.rows))
@@ -184,7 +188,7 @@ def batch_losses(
         in_weak = batch.take(weak)
         found, lost[weak] = _explore(model, encoded.detach().rows(weak), in_weak, config, generator)
         if not config.train.memory:
-            memory.scores[in_weak.rows] = -torch.inf  # as if it were new in every epoch
+            memory.forget(in_weak.rows)  # only what this epoch finds counts
         memory.add(in_weak.rows, found)
         paths = memory.recall(batch.rows)
         paths[is_gold] = -1
@@ -202,9 +206,8 @@ def batch_losses(
     scores = log_prob.new_full((len(batch.rows), memory.size), -torch.inf)
     scores[:, : paths.shape[1]] = log_prob.detach().masked_fill(~present, -torch.inf)
     memory.rescore(batch.rows[weak], scores[weak])
-    # An unreached problem takes part with weight 0, so that every parameter always has a gradient.
     some = reached | failed
-    losses = -torch.logsumexp(torch.where(some.unsqueeze(1), log_prob, 0.0), 1)
+    losses = -torch.logsumexp(torch.where(some.unsqueeze(1), log_prob, 0.0), 1)  # 0 in place of -inf: no NaN
     return losses * torch.where(failed, -config.train.penalty, some.float()), reached
 
 
