@@ -15,6 +15,9 @@ from toolkit.warm.generate import generate
 from toolkit.warm.train import train
 
 
+TINY = ("model.hidden=16", "model.max_steps=3")
+
+
 def longer(config: WarmConfig, epochs: int) -> WarmConfig:
     return config.model_copy(update={"train": config.train.model_copy(update={"epochs": epochs})})
 
