@@ -41,9 +41,11 @@ def run(
     *overrides: str,
     config: Path | None = None,
     gold: Sequence[bool] | None = None,
-    searched: int | None = None,
 ) -> Row:
-    """Train and generate on the same problems; what was shown as gold does not count as found."""
+    """Train and generate on the same problems; what was shown as gold does not count as found.
+
+    Without beam exploration there is no beam in generation either: the likeliest path is followed.
+    """
     settings = load_config(WarmConfig, config, overrides)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -51,8 +53,10 @@ def run(
     seconds = time.perf_counter() - start
     weak = problems if gold is None else problems.filter(~pl.Series(list(gold)))
     start = time.perf_counter()
-    searched = settings.train.search if searched is None else searched
-    generated = generate(trained, weak, searched=searched)
+    beam = settings.explore.beam_exploration
+    generated = generate(
+        trained, weak, width=20 if beam else 1, lookahead=beam, searched=settings.train.search
+    )
     speed = len(weak) / (time.perf_counter() - start)
     right = gold_classes(weak, DEFAULT_CONSTANTS)
     table = candidates_table(generated, weak, calibrate(generated, right))

@@ -14,7 +14,6 @@ from toolkit.warm.config import WarmConfig
 from toolkit.warm.generate import generate
 from toolkit.warm.train import train
 
-
 TINY = ("model.hidden=16", "model.max_steps=3")
 
 

@@ -61,13 +61,15 @@ def generate(
     *,
     width: int = 20,
     most: int = 32,
+    lookahead: bool = True,
     searched: int = 0,
     device: torch.device | None = None,
     on_batch: Callable[[int], object] = lambda problems: None,
 ) -> list[Generated]:
     """Candidates for each problem of the table; the order of its rows changes nothing.
 
-    `width` beams; `most` paths are kept for a problem. With `searched` > 0 the candidates of exhaustive
+    `width` beams, whose next steps are all tested against the answer (without `lookahead` only those
+    taken); `most` paths are kept for a problem. With `searched` > 0 the candidates of exhaustive
     search with so many operators are scored by the policy as well.
     """
     if not len(problems):
@@ -87,7 +89,14 @@ def generate(
         with torch.no_grad():
             encoded = model.encode(batch)
             explored = explore(
-                model, encoded, batch, width=width, lookahead=True, beyond=BEYOND, generator=None, most=most
+                model,
+                encoded,
+                batch,
+                width=width,
+                lookahead=lookahead,
+                beyond=BEYOND,
+                generator=None,
+                most=most,
             )
             paths = _paths(model, explored, batch, [candidates[row] for row in rows], numbers)
             scored = _score(model, encoded, batch, paths)
