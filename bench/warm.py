@@ -150,7 +150,7 @@ def ablation(folder: Path, seed: int) -> None:
 def gold(folder: Path, seed: int) -> None:
     with_gold = read_problems(folder / "allarith.jsonl").problems
     mixed = pl.concat(
-        [with_gold, read_problems(folder / "ew10k.jsonl").problems.with_columns("e" + pl.col("id"))]
+        [with_gold, read_problems(folder / "ew10k.jsonl").problems.with_columns(id="e" + pl.col("id"))]
     )
     rows = []
     for share in (0.0, 0.02, 0.05, 0.1, 0.2):

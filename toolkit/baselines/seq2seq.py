@@ -29,12 +29,13 @@ import polars as pl
 import torch
 from torch import Tensor, nn
 
-from toolkit.baselines.random_sampling import LARGEST, OPERATORS, apply
+from toolkit.baselines.random_sampling import OPERATORS, apply
 from toolkit.data import build_vocabulary, mask, numbers_of
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, Expr, Op, Ref, reaches
 from toolkit.equations import tree as signs
 from toolkit.warm.config import ModelConfig
+from toolkit.warm.explore import LARGEST
 from toolkit.warm.model import Encoder
 from toolkit.warm.paths import Layout
 from toolkit.warm.tensors import Batch, ProblemTensors, to_tensors

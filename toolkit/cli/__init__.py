@@ -10,6 +10,9 @@ COMMANDS = {
     "equation": "One equation: check it against a problem, or show it.",
     "train": "Learn equations from answers: WARM, and WARM-S with --gold.",
     "generate": "Write candidate equations with a trained model.",
+    "solver": "Train a solver (GTS, Graph2Tree) on gold and generated equations.",
+    "solve": "Solve a problem by its text alone.",
+    "evaluate": "How good a solver is.",
 }
 
 

@@ -86,6 +86,16 @@ out_option = click.option(
 skip_bad_option = click.option(
     "--skip-bad", is_flag=True, help="Keep the good rows and list the bad ones, instead of refusing the file."
 )
+solver_option = click.option(
+    "--model",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder that `warmkit solver fit` wrote.",
+)
+set_option = click.option(
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set one key of the configuration."
+)
 device_option = click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),

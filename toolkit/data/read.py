@@ -1,7 +1,7 @@
 """Problem sets from files: any known format in, the problems table out."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import polars as pl
 
 from toolkit.data.formats import FORMATS, Format, recognise, renamed
 from toolkit.data.records import Record, read_records
-from toolkit.data.schema import BadRow, check_rows
+from toolkit.data.schema import CANDIDATES, BadRow, check_rows
 from toolkit.errors import WarmkitError
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -102,6 +102,25 @@ def _rows(
             row["id"] = row["id"] if named else str(line)
             row["lang"] = row.get("lang") or lang
         yield line, row
+
+
+def read_candidates(path: Path | str) -> pl.DataFrame:
+    """A candidates table in any of the forms that it is written in."""
+    path = Path(path)
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        ".parquet": pl.read_parquet,
+        ".jsonl": pl.read_ndjson,
+        ".csv": pl.read_csv,
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise WarmkitError(f"{path}: the name of a candidates table ends in {', '.join(readers)}.")
+    try:
+        return reader(path).select(pl.col(name).cast(kind) for name, kind in CANDIDATES.items())
+    except FileNotFoundError:
+        raise WarmkitError(f"{path}: there is no such file.") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise WarmkitError(f"{path}: this is no candidates table ({str(error).splitlines()[0]}).") from None
 
 
 _FOLD_LINE = re.compile(r"\s*[\w.-]{1,200}\s*")

@@ -1,0 +1,220 @@
+import json
+
+import polars as pl
+import pytest
+import torch
+from click.testing import CliRunner
+from hypothesis import given, settings
+from trees import references, trees
+
+from toolkit.cli import main
+from toolkit.config import load_config
+from toolkit.data import read_problems, write_table
+from toolkit.data.schema import CANDIDATES
+from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass, parse, show
+from toolkit.errors import WarmkitError
+from toolkit.solvers.config import SolverConfig
+from toolkit.solvers.evaluate import evaluate_solver, interval, without_question
+from toolkit.solvers.examples import Tokens, make_examples
+from toolkit.solvers.graph2tree import cell_graph, comparison_graph
+from toolkit.solvers.solver import Solver, as_problems
+from toolkit.solvers.tree import TreeDecoder
+
+TOKENS = Tokens(DEFAULT_CONSTANTS)
+SMALL = ("hidden=48", "embedding=32", "epochs=40", "batch=32", "lr=0.004", "dropout=0.1", "max_tokens=9")
+
+
+@pytest.fixture(scope="module")
+def problems() -> pl.DataFrame:
+    return read_problems("bundled:en").problems.filter(pl.col("equation").str.len_chars() < 10).head(120)
+
+
+@pytest.fixture(scope="module", params=["gts", "graph2tree"])
+def solver(request, problems) -> Solver:
+    return Solver.fit(request.param, problems, None, load_config(SolverConfig, None, SMALL), gold=True)
+
+
+def test_tokens_and_templates_are_inverse():
+    for text in ("N0 - N1", "π * N0 * N0", "(N0 + 1) / N12"):
+        assert TOKENS.decode(TOKENS.encode(parse(text))) == parse(text)
+    assert TOKENS.encode(parse("N0 * 100")) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(trees(references, size=8))
+def test_the_decoder_knows_the_structure_of_any_prefix(tree):
+    """Goals depend on parents and left siblings: the bookkeeping is compared with the tree itself."""
+    prefix = torch.tensor([TOKENS.encode(tree)])
+    decoder = TreeDecoder(4, 5, 0.0)
+    source = _source(prefix)
+    state = decoder.start(source, prefix.shape[1])
+    for at in range(prefix.shape[1]):
+        assert not state.done[0]
+        state = decoder.advance(source, state, torch.zeros(1, 4), prefix[:, at])
+    assert state.done[0]
+    assert int(state.open[0]) == 0
+    parents, rights = _structure(prefix[0].tolist())
+    assert state.parent[0].tolist() == parents
+    assert state.is_right[0].tolist() == rights
+
+
+def _source(prefix: torch.Tensor):
+    from toolkit.solvers.tree import Source
+
+    tokens = torch.randn(1, 16, 4)
+    return Source(
+        torch.randn(1, 3, 4), torch.zeros(1, 3).bool(), torch.randn(1, 4), tokens, torch.ones(1, 16).bool()
+    )
+
+
+def _structure(prefix: list[int]) -> tuple[list[int], list[bool]]:
+    parents, rights, waiting = [], [], [(-1, False)]
+    for at, token in enumerate(prefix):
+        parent, right = waiting.pop()
+        parents.append(parent)
+        rights.append(right)
+        if token < 5:
+            waiting += [(at, True), (at, False)]
+    return parents, rights
+
+
+def test_trees_are_scored_together_as_alone(solver, problems):
+    examples = make_examples(problems.head(12), None, solver.config, solver.tokens, gold=True)
+    data = solver.tensors(problems.head(12))
+    with torch.no_grad():
+        source = solver.network.source(data.batch(examples.row))
+        together = solver.network.decoder.log_prob(source, examples.prefix)
+        alone = [
+            solver.network.decoder.log_prob(
+                solver.network.source(data.batch(examples.row[i : i + 1])), examples.prefix[i : i + 1]
+            )
+            for i in range(len(examples.row))
+        ]
+    torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-4)
+
+
+def test_a_solver_learns_what_it_is_shown(solver, problems):
+    found = evaluate_solver(solver, problems)
+    assert found.answers.share > 0.6
+    assert found.equations.share <= found.answers.share
+    assert found.answers.low <= found.answers.share <= found.answers.high
+    assert sum(share.count for share in found.by_steps.values()) == len(problems)
+
+
+def test_solutions_are_whole_trees_over_the_numbers_of_the_problem(solver, problems):
+    for solutions, text in zip(solver.solve(problems, top=3), problems["text"], strict=True):
+        assert 1 <= len(solutions) <= 3, text
+        assert [s.probability for s in solutions] == sorted((s.probability for s in solutions), reverse=True)
+        assert len({show(s.template) for s in solutions}) == len(solutions)
+
+
+def test_a_saved_solver_solves_the_same(solver, problems, tmp_path):
+    solver.save(tmp_path)
+    assert Solver.load(tmp_path).solve(problems) == solver.solve(problems)
+
+
+def test_the_same_seed_gives_the_same_solver(problems):
+    config = load_config(SolverConfig, None, (*SMALL, "epochs=1"))
+    one, other = (Solver.fit("gts", problems, None, config, gold=True) for _ in range(2))
+    for name, tensor in one.network.state_dict().items():
+        assert tensor.equal(other.network.state_dict()[name]), name
+
+
+def candidates(*rows: tuple[str, str, float]) -> pl.DataFrame:
+    full = [
+        (name, "", template, klass(parse(template)), -1.0, share, 1, "warm") for name, template, share in rows
+    ]
+    return pl.DataFrame(full, schema=CANDIDATES, orient="row")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "gold", "expected"),
+    [
+        ((), False, [("N0 + N1", 0.7), ("N0 * N1", 0.3)]),
+        (("target=best",), False, [("N0 + N1", 0.7)]),
+        (("threshold=0.5",), False, [("N0 + N1", 0.7)]),
+        ((), True, [("N0 - N1", 1.0)]),
+    ],
+)
+def test_candidates_are_weighted_by_posterior_and_gold_comes_first(overrides, gold, expected):
+    row = ("a", "5 and 3", 2.0, "5-3", "en", None)
+    problems = pl.DataFrame([row], schema=read_problems("bundled:en").problems.schema, orient="row")
+    table = candidates(("a", "N0 + N1", 0.7), ("a", "N0 * N1", 0.3), ("elsewhere", "N0", 1.0))
+    config = load_config(SolverConfig, None, overrides)
+    examples = make_examples(problems, table, config, TOKENS, gold)
+    found = [
+        (show(TOKENS.decode([t for t in prefix if t >= 0])), pytest.approx(weight))
+        for prefix, weight in zip(examples.prefix.tolist(), examples.weight.tolist(), strict=True)
+    ]
+    assert found == expected
+
+
+def test_without_anything_to_learn_from_it_says_so(problems):
+    with pytest.raises(WarmkitError, match="no equation to learn from"):
+        Solver.fit("gts", problems, None, SolverConfig(), gold=False)
+
+
+def test_graphs_join_numbers_with_their_words_and_with_smaller_numbers(solver):
+    problems = as_problems(["aa bb 9 cc dd ee ff gg hh 4 ii"], ["en"])
+    batch = solver.tensors(problems).batch(torch.tensor([0]))
+    cells, larger = cell_graph(batch)[0] > 0, comparison_graph(batch)[0] > 0
+    nine, four = batch.positions[0].tolist()
+    assert cells[nine].nonzero().flatten().tolist() == [0, 1, 2, 3, 4, 5]
+    assert larger[nine, four]
+    assert not larger[four, nine]
+    torch.testing.assert_close(cell_graph(batch).sum(-1), torch.ones(1, batch.tokens.shape[1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "shorter"),
+    [
+        ("Tom has 5.5 apples. He eats 2. How many are left?", "Tom has 5.5 apples. He eats 2."),
+        ("राम के पास 5 आम हैं। उसने 2 खाए। कितने बचे?", "राम के पास 5 आम हैं। उसने 2 खाए।"),
+        ("How many are 5 and 6?", "How many are 5 and 6?"),
+    ],
+)
+def test_the_question_can_be_left_out(text, shorter):
+    assert without_question(text) == shorter
+
+
+def test_an_interval_holds_the_share():
+    import numpy as np
+
+    share = interval([True] * 80 + [False] * 20, np.random.default_rng(0))
+    assert (share.share, share.count) == (0.8, 100)
+    assert 0.68 < share.low < 0.76 < 0.84 < share.high < 0.92
+
+
+def run(*arguments: object, stdin: str | None = None):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_fit_solve_and_evaluate_from_the_command_line(problems, tmp_path):
+    data, folder = tmp_path / "data.jsonl", tmp_path / "solver"
+    write_table(problems.head(40), data)
+    settings = [part for key in (*SMALL, "epochs=3") for part in ("--set", key)]
+    fitted = json.loads(run("solver", "fit", data, "--gold", "--out", folder, *settings, "--json").stdout)
+    assert (fitted["epochs"], fitted["problems"]) == (3, 40)
+    assert run("solver", "fit", data, "--gold", "--out", folder).exit_code == 1
+    assert run("solver", "fit", data, "--out", tmp_path / "x").exit_code == 2
+    solved = json.loads(run("solve", "--model", folder, "Tom had 12 apples and ate 5.", "--json").stdout)
+    template = parse(solved["template"])
+    try:
+        value = float(evaluate(template, [12, 5]))
+    except EquationError:
+        value = None
+    assert solved["answer"] == (pytest.approx(value) if value is not None else None)
+    many = run("solve", "--model", folder, "-", "--json", stdin="5 and 6\n\n7 and 8\n").stdout.splitlines()
+    assert [json.loads(line)["text"] for line in many] == ["5 and 6", "7 and 8"]
+    assert "confidence" in run("solve", "--model", folder, "Tom had 12 apples and ate 5.").output
+    nothing = run("solve", "--model", folder, "no number here")
+    assert nothing.exit_code == 1
+    assert "No number" in nothing.output
+    strange = json.loads(run("solve", "--model", folder, "zorp 5 blip 6 quux frob", "--json").stdout)
+    assert strange["unlike_training"]
+    evaluated = json.loads(run("evaluate", "--model", folder, data, "--json").stdout)
+    assert evaluated["answers"]["count"] == 40
+    assert "answers without the question" in run("evaluate", "--model", folder, data).output
+    assert run("solve", "--model", tmp_path / "none", "5 and 6").exit_code == 1

@@ -1,0 +1,101 @@
+"""How good a solver is: answers, equations, where it fails, and whether it needs the question at all."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from toolkit.data import numbers_of
+from toolkit.equations import count_operators, klass, klasses, matches, verify
+from toolkit.solvers.solver import Solver
+
+_SENTENCE_END = re.compile(r"(?<=[?!।|。？！．])\s*|(?<=\.)\s+")
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with its 95 % bootstrap interval."""
+
+    share: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    answers: Share  # the value is the answer
+    equations: Share | None  # the class is the gold one, where gold is known; less than answers by luck
+    without_question: Share  # the answers with the last sentence left out: what an artefact would give
+    by_steps: Mapping[int, Share]  # answers by the operators of the gold equation
+    by_lang: Mapping[str, Share]
+
+
+def evaluate_solver(solver: Solver, problems: pl.DataFrame, seed: int = 0) -> Evaluation:
+    """Solve problems by their texts, and compare with their answers and gold equations."""
+    rng = np.random.default_rng(seed)
+    right = _right_answers(solver, problems)
+    same, known, steps = _compare_classes(solver, problems)
+    bare = problems.with_columns(
+        text=pl.Series([without_question(text) for text in problems["text"]], dtype=pl.String)
+    )
+    langs = np.array(problems["lang"].to_list())
+    return Evaluation(
+        answers=interval(right, rng),
+        equations=interval(same[known], rng) if known.any() else None,
+        without_question=interval(_right_answers(solver, bare), rng),
+        by_steps={int(k): interval(right[steps == k], rng) for k in sorted(set(steps[steps >= 0].tolist()))},
+        by_lang={str(lang): interval(right[langs == lang], rng) for lang in sorted(set(langs.tolist()))},
+    )
+
+
+def _right_answers(solver: Solver, problems: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    solutions = solver.solve(problems)
+    return np.array(
+        [
+            bool(found) and found[0].value is not None and matches(found[0].value, answer)
+            for found, answer in zip(solutions, problems["answer"], strict=True)
+        ]
+    )
+
+
+def _compare_classes(
+    solver: Solver, problems: pl.DataFrame
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+    """Whether the class is the gold one, whether gold is known, and gold's operators (-1: unknown)."""
+    same, known, steps = [], [], []
+    for found, equation, answer, numbers in zip(
+        solver.solve(problems), problems["equation"], problems["answer"], numbers_of(problems), strict=True
+    ):
+        verdict = verify(equation, numbers, answer, solver.tokens.constants) if equation else None
+        holds = verdict is not None and verdict.ok
+        known.append(holds)
+        steps.append(count_operators(verdict.templates[0]) if verdict is not None and holds else -1)
+        same.append(
+            verdict is not None
+            and holds
+            and bool(found)
+            and klass(found[0].template) in set(klasses(verdict.templates))
+        )
+    return np.array(same), np.array(known), np.array(steps)
+
+
+def interval(right: npt.NDArray[np.bool_] | Sequence[bool], rng: np.random.Generator) -> Share:
+    """The mean with its percentile bootstrap interval (Efron 1979)."""
+    values = np.asarray(right, dtype=float)
+    if not len(values):
+        return Share(0.0, 0.0, 0.0, 0)
+    means = rng.binomial(len(values), values.mean(), RESAMPLES) / len(values)  # resampling of zeros and ones
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Share(float(values.mean()), float(low), float(high), len(values))
+
+
+def without_question(text: str) -> str:
+    """The text without its last sentence, where there is more than one and a number remains."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    shorter = " ".join(sentences[:-1])
+    return shorter if len(sentences) > 1 and re.search(r"\d", shorter) else text

@@ -1,0 +1,121 @@
+"""What a solver learns from: problems with the prefixes of their equations, each with a weight."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+import torch
+from torch import Tensor
+
+from toolkit.data import numbers_of
+from toolkit.equations import (
+    Const,
+    Constant,
+    EquationError,
+    Expr,
+    Pi,
+    from_prefix,
+    parse,
+    show,
+    to_prefix,
+    verify,
+)
+from toolkit.equations.tree import OPERATORS
+from toolkit.solvers.config import SolverConfig
+
+LEAST = 0.01  # a class of a smaller posterior is not worth its time
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a prefix as integers: operators, constants, N0, N1, …"""
+
+    constants: tuple[Constant, ...]
+    operators: tuple[str, ...] = OPERATORS
+
+    @property
+    def first_number(self) -> int:
+        return len(self.operators) + len(self.constants)
+
+    def encode(self, template: Expr) -> list[int] | None:
+        """None where the template has a constant that is not in V_const."""
+        known = [*self.operators, *(show(constant) for constant in self.constants)]
+        encoded = []
+        for token in to_prefix(template):
+            if token in known:
+                encoded.append(known.index(token))
+            elif token.startswith("N"):
+                encoded.append(self.first_number + int(token[1:]))
+            else:
+                return None
+        return encoded
+
+    def decode(self, tokens: Sequence[int]) -> Expr:
+        known = [*self.operators, *(show(constant) for constant in self.constants)]
+        return from_prefix([known[t] if t < len(known) else f"N{t - len(known)}" for t in tokens])
+
+
+@dataclass(frozen=True)
+class Examples:
+    row: Tensor  # [K] which problem of the table
+    prefix: Tensor  # [K, T], -1 after the end
+    weight: Tensor  # [K]
+
+
+def gold_templates(problems: pl.DataFrame, constants: Sequence[Constant]) -> list[Expr | None]:
+    """The template of each gold equation that holds."""
+    templates: list[Expr | None] = []
+    for equation, answer, numbers in zip(
+        problems["equation"], problems["answer"], numbers_of(problems), strict=True
+    ):
+        verdict = verify(equation, numbers, answer, constants) if equation is not None else None
+        templates.append(verdict.templates[0] if verdict and verdict.ok else None)
+    return templates
+
+
+def make_examples(
+    problems: pl.DataFrame,
+    candidates: pl.DataFrame | None,
+    config: SolverConfig,
+    tokens: Tokens,
+    gold: bool,
+) -> Examples:
+    """Gold equations with weight 1 (if they may be used), candidates of the other problems by posterior."""
+    known = gold_templates(problems, tokens.constants) if gold else [None] * len(problems)
+    rows: list[int] = []
+    prefixes: list[list[int]] = []
+    weights: list[float] = []
+
+    def add(row: int, template: Expr, weight: float) -> None:
+        prefix = tokens.encode(template)
+        if prefix is not None and len(prefix) <= config.max_tokens:
+            rows.append(row)
+            prefixes.append(prefix)
+            weights.append(weight)
+
+    place = {name: row for row, name in enumerate(problems["id"])}
+    for row, template in enumerate(known):
+        if template is not None:
+            add(row, template, 1.0)
+    if candidates is not None:
+        chosen = candidates.filter(pl.col("posterior") >= config.threshold).sort(
+            "posterior", descending=True, maintain_order=True
+        )
+        if config.target == "best":
+            chosen = chosen.unique("problem_id", keep="first", maintain_order=True)
+        for name, template, share in chosen.select("problem_id", "template", "posterior").iter_rows():
+            if name in place and known[place[name]] is None and share > LEAST:
+                add(place[name], parse(template), share)
+    padded = [prefix + [-1] * (config.max_tokens - len(prefix)) for prefix in prefixes]
+    return Examples(torch.tensor(rows), torch.tensor(padded), torch.tensor(weights))
+
+
+def constants_of(written: Sequence[str]) -> tuple[Constant, ...]:
+    """Constants from their text, as a model folder stores them."""
+    found: list[Constant] = []
+    for text in written:
+        constant = parse(text)
+        if not isinstance(constant, Const | Pi):
+            raise EquationError(f"{text} is no constant")
+        found.append(constant)
+    return tuple(found)
