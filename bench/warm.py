@@ -158,13 +158,13 @@ def gold(folder: Path, seed: int) -> None:
         for beam in ("true", "false"):
             keys = (
                 f"train.seed={seed}",
-                "train.epochs=6",
+                "train.epochs=4",
                 "train.search=0",
                 f"explore.beam_exploration={beam}",
             )
             name = f"{100 * share:.0f} % ({sum(shown)}), " + ("beam" if beam == "true" else "no beam")
             rows.append(run(name, mixed, *keys, gold=shown))
-    title = f"WARM-S: gold equations of allarith.jsonl, with ew10k.jsonl, 6 epochs, no search, seed {seed}"
+    title = f"WARM-S: gold equations of allarith.jsonl, with ew10k.jsonl, 4 epochs, no search, seed {seed}"
     print_table(title, rows, HEADERS)
 
 
