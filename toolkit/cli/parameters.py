@@ -6,7 +6,7 @@ import click
 
 from toolkit.data.schema import read_number
 from toolkit.data.write import WRITERS
-from toolkit.equations import Const, Constant, EquationError, Pi, parse
+from toolkit.equations import Constant, EquationError, parse_constant
 
 
 def number(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
@@ -24,11 +24,9 @@ def constants(ctx: click.Context, param: click.Parameter, value: str) -> tuple[C
     found: dict[Constant, None] = {}
     for written in filter(None, (part.strip() for part in value.split(","))):
         try:
-            constant = parse(written)
+            constant = parse_constant(written)
         except EquationError as error:
-            raise click.BadParameter(f"{written[:60]!r}: {error}.") from None
-        if not isinstance(constant, Const | Pi):
-            raise click.BadParameter(f"{written[:60]!r} is not a number or π.")
+            raise click.BadParameter(f"{error}.") from None
         found[constant] = None
     return tuple(found)
 

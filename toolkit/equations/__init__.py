@@ -4,7 +4,7 @@ from toolkit.equations.bind import NotInProblem, bind
 from toolkit.equations.classes import klass, klasses
 from toolkit.equations.evaluate import evaluate, matches, reaches, tolerance
 from toolkit.equations.forms import Step, from_prefix, from_steps, to_prefix, to_steps
-from toolkit.equations.parse import parse
+from toolkit.equations.parse import parse, parse_constant
 from toolkit.equations.search import Candidate, search
 from toolkit.equations.show import draw, latex, show, show_number
 from toolkit.equations.tree import (
@@ -48,6 +48,7 @@ __all__ = [
     "latex",
     "matches",
     "parse",
+    "parse_constant",
     "reaches",
     "search",
     "show",

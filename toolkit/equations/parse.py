@@ -19,10 +19,12 @@ from toolkit.equations.tree import (
     MAX_DEPTH,
     PI,
     Const,
+    Constant,
     EquationError,
     Expr,
     Op,
     Operator,
+    Pi,
     Ref,
     references,
 )
@@ -86,6 +88,14 @@ def parse(text: str) -> Expr:
     if not sides:
         raise EquationError("there is no equation here", 0)
     return sides[0][1] if len(sides) == 1 else _drop_claimed_result(sides)
+
+
+def parse_constant(text: str) -> Constant:
+    """A constant of V_const from its text: a number, or π."""
+    tree = parse(text)
+    if not isinstance(tree, Const | Pi):
+        raise EquationError(f"{text[:60]} is not a number or π")
+    return tree
 
 
 def _drop_claimed_result(sides: list[tuple[int, Expr]]) -> Expr:

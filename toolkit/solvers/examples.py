@@ -9,11 +9,8 @@ from torch import Tensor
 
 from toolkit.data import numbers_of
 from toolkit.equations import (
-    Const,
     Constant,
-    EquationError,
     Expr,
-    Pi,
     from_prefix,
     parse,
     show,
@@ -108,14 +105,3 @@ def make_examples(
                 add(place[name], parse(template), share)
     padded = [prefix + [-1] * (config.max_tokens - len(prefix)) for prefix in prefixes]
     return Examples(torch.tensor(rows), torch.tensor(padded), torch.tensor(weights))
-
-
-def constants_of(written: Sequence[str]) -> tuple[Constant, ...]:
-    """Constants from their text, as a model folder stores them."""
-    found: list[Constant] = []
-    for text in written:
-        constant = parse(text)
-        if not isinstance(constant, Const | Pi):
-            raise EquationError(f"{text} is no constant")
-        found.append(constant)
-    return tuple(found)

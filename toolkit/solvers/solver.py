@@ -15,15 +15,15 @@ from torch import Tensor
 from toolkit.data import Vocabulary, build_vocabulary, mask, numbers_of
 from toolkit.data.schema import MAX_NUMBERS, PROBLEMS
 from toolkit.data.write import replacing
-from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, Expr, evaluate, show
+from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, Expr, evaluate, parse_constant, show
 from toolkit.errors import WarmkitError
 from toolkit.solvers.config import SolverConfig
-from toolkit.solvers.examples import Examples, Tokens, constants_of, make_examples
+from toolkit.solvers.examples import Examples, Tokens, make_examples
 from toolkit.solvers.graph2tree import Graph2Tree
 from toolkit.solvers.gts import Gts
 from toolkit.solvers.tree import Source
 from toolkit.warm.paths import Layout
-from toolkit.warm.tensors import ProblemTensors, pi_value, to_tensors
+from toolkit.warm.tensors import ProblemTensors, like_lengths, pi_value, to_tensors
 from toolkit.warm.train import seeded
 
 FORMAT = "warmkit-solver-1"
@@ -92,15 +92,8 @@ class Solver:
         total = 0.0
         self.network.train()
         with seeded(self.config.seed, epoch) as generator:
-            order = torch.randperm(len(examples.row), generator=generator)
             lengths = data.all.lengths[examples.row]
-            batches = [
-                batch
-                for chunk in order.split(self.config.batch * 8)
-                for batch in chunk[lengths[chunk].argsort(stable=True)].split(self.config.batch)
-            ]
-            for i in torch.randperm(len(batches), generator=generator).tolist():
-                chosen = batches[i]
+            for chosen in like_lengths(lengths, self.config.batch, generator):
                 source = self.network.source(data.batch(examples.row[chosen]))
                 log_prob = self.network.decoder.log_prob(source, examples.prefix[chosen])
                 losses = -log_prob * examples.weight[chosen]
@@ -195,7 +188,7 @@ class Solver:
         solver = cls(
             described["solver"],
             Vocabulary(tuple(described["vocabulary"])),
-            Tokens(constants_of(described["constants"])),
+            Tokens(tuple(parse_constant(text) for text in described["constants"])),
             SolverConfig.model_validate(described["config"]),
         )
         solver.network.load_state_dict(weights)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from toolkit.data import Vocabulary
 from toolkit.data.write import replacing
-from toolkit.equations import Const, Constant, Pi, parse, show
+from toolkit.equations import parse_constant, show
 from toolkit.errors import WarmkitError
 from toolkit.warm.config import WarmConfig
 from toolkit.warm.memory import Memory
@@ -115,7 +115,7 @@ def load_trained(folder: Path | str, device: torch.device | None = None) -> Trai
     folder = Path(folder)
     described = _read_description(folder)
     config = WarmConfig.model_validate(described["config"])
-    constants = tuple(_constant(text) for text in described["constants"])
+    constants = tuple(parse_constant(text) for text in described["constants"])
     vocabulary = Vocabulary(tuple(described["vocabulary"]))
     model = Warm(len(vocabulary), Layout(constants, config.model.operators), config.model)
     model.load_state_dict(_load(folder / "weights.safetensors"))
@@ -168,12 +168,6 @@ def _read_description(folder: Path) -> dict[str, Any]:
 def _same(folder: Path, what: str, before: object, now: object) -> None:
     if before != now:
         raise WarmkitError(f"{folder}: the {what} changed since the run was started: not resumed.")
-
-
-def _constant(text: str) -> Constant:
-    constant = parse(text)
-    assert isinstance(constant, Const | Pi)
-    return constant
 
 
 def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:

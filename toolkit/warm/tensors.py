@@ -72,14 +72,8 @@ class ProblemTensors:
 
     def shuffled(self, size: int, generator: torch.Generator) -> Iterator[Batch]:
         """Batches of problems of like length in random order: the same generator, the same batches."""
-        order = torch.randperm(len(self), generator=generator)
-        batches = [
-            batch
-            for chunk in order.split(size * 8)
-            for batch in chunk[self.all.lengths[chunk].argsort(stable=True)].split(size)
-        ]
-        for i in torch.randperm(len(batches), generator=generator).tolist():
-            yield self.batch(batches[i])
+        for rows in like_lengths(self.all.lengths, size, generator):
+            yield self.batch(rows)
 
     def in_order_of_size(self, size: int) -> Iterator[Batch]:
         """Batches of problems with like numbers and lengths, whatever the order of the rows.
@@ -93,6 +87,18 @@ class ProblemTensors:
             rows = size if most_numbers <= 10 else max(1, size * 20**2 // (most_numbers + 10) ** 2)
             yield self.batch(order[:rows])
             order = order[rows:]
+
+
+def like_lengths(lengths: Tensor, size: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """Rows in random batches of like lengths: shuffled, sorted within eight batches, batches shuffled."""
+    order = torch.randperm(len(lengths), generator=generator)
+    batches = [
+        batch
+        for chunk in order.split(size * 8)
+        for batch in chunk[lengths[chunk].argsort(stable=True)].split(size)
+    ]
+    for i in torch.randperm(len(batches), generator=generator).tolist():
+        yield batches[i]
 
 
 def to_tensors(
