@@ -10,7 +10,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from toolkit.cli.output import console, json_option, print_json, waiting
-from toolkit.cli.parameters import constants_option, device_option, gold_share, skip_bad_option
+from toolkit.cli.parameters import constants_option, device_option, gold_share, set_option, skip_bad_option
 from toolkit.config import load_config
 from toolkit.data.read import read_problems
 from toolkit.data.split import chosen_share
@@ -29,9 +29,7 @@ Examples:
 @click.argument("data")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the model.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
-@click.option(
-    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set one key, e.g. explore.beam_width=8."
-)
+@set_option
 @click.option("--seed", type=int, help="The same seed gives the same model (train.seed).")
 @click.option(
     "--gold",
