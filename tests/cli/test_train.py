@@ -72,6 +72,12 @@ def test_a_finished_run_is_made_longer_with_resume(model, data):
     assert "after 3 epochs" in result.output
 
 
+def test_a_finished_run_that_is_resumed_has_nothing_left_to_do(data, tmp_path):
+    first = json.loads(run("train", data, "--out", tmp_path / "m", *SMALL, "--json").stdout)
+    again = json.loads(run("train", data, "--out", tmp_path / "m", *SMALL, "--resume", "--json").stdout)
+    assert (again["epochs"], again["loss"]) == (first["epochs"], first["loss"])
+
+
 def test_generate_writes_the_candidates_table(model, data, tmp_path):
     out = tmp_path / "candidates.parquet"
     result = run("generate", "--model", model, data, "--out", out, "--json")

@@ -90,6 +90,7 @@ class Checkpoint:
         self.memory.paths.copy_(parts["memory"]["paths"])
         self.memory.scores.copy_(parts["memory"]["scores"])
         assert isinstance(history, list)
+        self.trained.history = history
         return history
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
