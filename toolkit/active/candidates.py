@@ -6,8 +6,9 @@ import polars as pl
 
 from toolkit.active.confidence import class_scores, fit_temperature, posterior
 from toolkit.data import numbers_of
+from toolkit.data.gold import gold_verdicts
 from toolkit.data.schema import CANDIDATES
-from toolkit.equations import Constant, count_operators, klasses, show, verify
+from toolkit.equations import Constant, count_operators, klasses, show
 from toolkit.warm.generate import Generated, over_values
 
 
@@ -46,13 +47,10 @@ def calibrate(generated: Sequence[Generated], gold: Sequence[frozenset[int]]) ->
 
 def gold_classes(problems: pl.DataFrame, constants: Sequence[Constant]) -> list[frozenset[int]]:
     """The classes that each gold equation may mean; empty where there is none that holds."""
-    found = []
-    for equation, answer, numbers in zip(
-        problems["equation"], problems["answer"], numbers_of(problems), strict=True
-    ):
-        verdict = verify(equation, numbers, answer, constants) if equation is not None else None
-        found.append(frozenset(klasses(verdict.templates)) if verdict and verdict.ok else frozenset())
-    return found
+    return [
+        frozenset(klasses(verdict.templates)) if verdict is not None and verdict.ok else frozenset()
+        for verdict in gold_verdicts(problems, constants)
+    ]
 
 
 def count_right(table: pl.DataFrame, problems: pl.DataFrame, gold: Sequence[frozenset[int]]) -> int:

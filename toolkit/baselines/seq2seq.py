@@ -30,8 +30,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.baselines.random_sampling import OPERATORS, apply
-from toolkit.data import build_vocabulary, mask, numbers_of
-from toolkit.data.schema import MAX_NUMBERS
+from toolkit.data import numbers_of, vocabulary_of
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, Expr, Op, Ref, reaches
 from toolkit.equations import tree as signs
 from toolkit.warm.config import ModelConfig
@@ -219,8 +218,7 @@ def train_seq2seq(
     """
     if problems.is_empty():
         return []
-    texts = [mask(text, lang).tokens for text, lang in problems.select("text", "lang").iter_rows()]
-    vocabulary = build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=2)
+    vocabulary = vocabulary_of(problems, min_count=2)
     data = to_tensors(problems, vocabulary, Layout(tuple(constants), OPERATORS), longest=1)
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng():  # first weights and dropout take torch's own random numbers

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import polars as pl
 
+from toolkit.data.gold import gold_verdicts
 from toolkit.data.schema import numbers_of
 from toolkit.equations import (
     DEFAULT_CONSTANTS,
@@ -19,7 +20,6 @@ from toolkit.equations import (
     klasses,
     parse,
     search,
-    verify,
 )
 from toolkit.equations.search import depth_for
 from toolkit.equations.tree import postorder
@@ -70,7 +70,7 @@ def summarise(
         summary.reached = summary.gold_in_candidates = summary.candidates = 0
     for part in problems.iter_slices(PART):
         numbers = numbers_of(part)
-        verdicts = _verdicts(part, numbers, constants)
+        verdicts = gold_verdicts(part, constants)
         _count_gold(summary, part, numbers, verdicts)
         if k is not None:
             found = search(numbers, part["answer"].to_list(), k, constants, reuse)
@@ -80,16 +80,6 @@ def summarise(
     for counts in ("numbers", "steps", "operators"):
         setattr(summary, counts, dict(sorted(getattr(summary, counts).items())))
     return summary
-
-
-def _verdicts(
-    problems: pl.DataFrame, numbers: Sequence[Sequence[Fraction]], constants: Sequence[Constant]
-) -> list[Verdict | None]:
-    """What is to be said of each gold equation, None where there is none."""
-    return [
-        verify(equation, values, answer, constants) if equation is not None else None
-        for equation, values, answer in zip(problems["equation"], numbers, problems["answer"], strict=True)
-    ]
 
 
 def _count_gold(

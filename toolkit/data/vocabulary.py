@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.data.tokens import number_token
+import polars as pl
+
+from toolkit.data.schema import MAX_NUMBERS
+from toolkit.data.tokens import mask, number_token
 
 PAD, UNKNOWN = "<pad>", "<unk>"
 
@@ -32,6 +35,12 @@ class Vocabulary:
 
     def decode(self, indices: Iterable[int]) -> list[str]:
         return [self.words[i] for i in indices]
+
+
+def vocabulary_of(problems: pl.DataFrame, min_count: int = 1) -> Vocabulary:
+    """The vocabulary of a problems table, its numbers masked."""
+    texts = (mask(text, lang).tokens for text, lang in problems.select("text", "lang").iter_rows())
+    return build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=min_count)
 
 
 def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count: int = 1) -> Vocabulary:

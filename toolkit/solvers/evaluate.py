@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from toolkit.data import numbers_of
-from toolkit.equations import count_operators, klass, klasses, matches, verify
-from toolkit.solvers.solver import Solver
+from toolkit.data.gold import gold_verdicts
+from toolkit.equations import Verdict, count_operators, klass, klasses, matches
+from toolkit.solvers.solver import Solution, Solver
 
 _SENTENCE_END = re.compile(r"(?<=[?!।|。？！．])\s*|(?<=\.)\s+")
 RESAMPLES = 2_000
@@ -38,8 +38,9 @@ class Evaluation:
 def evaluate_solver(solver: Solver, problems: pl.DataFrame, seed: int = 0) -> Evaluation:
     """Solve problems by their texts, and compare with their answers and gold equations."""
     rng = np.random.default_rng(seed)
-    right = _right_answers(solver, problems)
-    same, known, steps = _compare_classes(solver, problems)
+    solutions = solver.solve(problems)
+    right = _right_answers(solutions, problems)
+    same, known, steps = _compare_classes(solutions, gold_verdicts(problems, solver.tokens.constants))
     bare = problems.with_columns(
         text=pl.Series([without_question(text) for text in problems["text"]], dtype=pl.String)
     )
@@ -47,14 +48,13 @@ def evaluate_solver(solver: Solver, problems: pl.DataFrame, seed: int = 0) -> Ev
     return Evaluation(
         answers=interval(right, rng),
         equations=interval(same[known], rng) if known.any() else None,
-        without_question=interval(_right_answers(solver, bare), rng),
+        without_question=interval(_right_answers(solver.solve(bare), problems), rng),
         by_steps={int(k): interval(right[steps == k], rng) for k in sorted(set(steps[steps >= 0].tolist()))},
         by_lang={str(lang): interval(right[langs == lang], rng) for lang in sorted(set(langs.tolist()))},
     )
 
 
-def _right_answers(solver: Solver, problems: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    solutions = solver.solve(problems)
+def _right_answers(solutions: Sequence[Sequence[Solution]], problems: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return np.array(
         [
             bool(found) and found[0].value is not None and matches(found[0].value, answer)
@@ -64,23 +64,15 @@ def _right_answers(solver: Solver, problems: pl.DataFrame) -> npt.NDArray[np.boo
 
 
 def _compare_classes(
-    solver: Solver, problems: pl.DataFrame
+    solutions: Sequence[Sequence[Solution]], verdicts: Sequence[Verdict | None]
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
     """Whether the class is the gold one, whether gold is known, and gold's operators (-1: unknown)."""
     same, known, steps = [], [], []
-    for found, equation, answer, numbers in zip(
-        solver.solve(problems), problems["equation"], problems["answer"], numbers_of(problems), strict=True
-    ):
-        verdict = verify(equation, numbers, answer, solver.tokens.constants) if equation else None
-        holds = verdict is not None and verdict.ok
-        known.append(holds)
-        steps.append(count_operators(verdict.templates[0]) if verdict is not None and holds else -1)
-        same.append(
-            verdict is not None
-            and holds
-            and bool(found)
-            and klass(found[0].template) in set(klasses(verdict.templates))
-        )
+    for found, verdict in zip(solutions, verdicts, strict=True):
+        templates = verdict.templates if verdict is not None and verdict.ok else ()
+        known.append(bool(templates))
+        steps.append(count_operators(templates[0]) if templates else -1)
+        same.append(bool(found) and klass(found[0].template) in klasses(templates))
     return np.array(same), np.array(known), np.array(steps)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from toolkit.data import numbers_of
+from toolkit.data.gold import gold_verdicts
 from toolkit.equations import (
     Constant,
     Expr,
@@ -15,7 +15,6 @@ from toolkit.equations import (
     parse,
     show,
     to_prefix,
-    verify,
 )
 from toolkit.equations.tree import OPERATORS
 from toolkit.solvers.config import SolverConfig
@@ -61,13 +60,10 @@ class Examples:
 
 def gold_templates(problems: pl.DataFrame, constants: Sequence[Constant]) -> list[Expr | None]:
     """The template of each gold equation that holds."""
-    templates: list[Expr | None] = []
-    for equation, answer, numbers in zip(
-        problems["equation"], problems["answer"], numbers_of(problems), strict=True
-    ):
-        verdict = verify(equation, numbers, answer, constants) if equation is not None else None
-        templates.append(verdict.templates[0] if verdict and verdict.ok else None)
-    return templates
+    return [
+        verdict.templates[0] if verdict is not None and verdict.ok else None
+        for verdict in gold_verdicts(problems, constants)
+    ]
 
 
 def make_examples(

@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from toolkit.data import Vocabulary, build_vocabulary, mask, numbers_of
-from toolkit.data.schema import MAX_NUMBERS, PROBLEMS
+from toolkit.data import Vocabulary, mask, numbers_of, vocabulary_of
+from toolkit.data.schema import PROBLEMS
 from toolkit.data.write import replacing
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, Expr, evaluate, parse_constant, show
 from toolkit.errors import WarmkitError
@@ -67,8 +67,7 @@ class Solver:
     ) -> "Solver":
         """Train on gold equations (if they may be used) and on candidates for the other problems."""
         tokens = Tokens(tuple(constants))
-        words = [mask(text, lang).tokens for text, lang in problems.select("text", "lang").iter_rows()]
-        vocabulary = build_vocabulary(words, numbers=MAX_NUMBERS, min_count=config.min_count)
+        vocabulary = vocabulary_of(problems, config.min_count)
         solver = cls(kind, vocabulary, tokens, config)
         examples = make_examples(problems, candidates, config, tokens, gold)
         if not len(examples.row):

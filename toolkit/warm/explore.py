@@ -181,7 +181,7 @@ def _advance(
 ) -> Beams:
     beam, triplets = _triplets(at, shape)
     rows = torch.arange(len(at), device=at.device).unsqueeze(1)
-    state = model.decoder.advance(beams.state.pick(rows, beam), hidden[rows, beam], triplets, step)
+    state = model.decoder.advance(beams.state[rows, beam], hidden[rows, beam], triplets, step)
     if model.config.stop:
         scores = scores + logsigmoid(-model.decoder.stop(state))
     paths = beams.paths[rows, beam]
@@ -193,7 +193,7 @@ def _advance(
 def _select(beams: Beams, which: Tensor) -> Beams:
     rows = which.nonzero().squeeze(1)
     return Beams(
-        beams.alive[rows], beams.state.rows(rows), beams.values[rows], beams.score[rows], beams.paths[rows]
+        beams.alive[rows], beams.state[rows], beams.values[rows], beams.score[rows], beams.paths[rows]
     )
 
 
@@ -224,7 +224,7 @@ def path_log_prob(model: Warm, encoded: Encoded, problem: Tensor, paths: Tensor)
     total = torch.zeros(len(paths), device=paths.device)
     for step in range(int(lengths[0]) if len(lengths) else 0):
         going = int((lengths > step).sum())
-        state, total_going = state.first(going), total[:going]
+        state, total_going = state[:going], total[:going]
         triplets = paths[:going, :, step]
         joint = model.decoder.joint(state)
         operands = joint.log_prob.shape[-1]

@@ -6,7 +6,7 @@ OpDict grows.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,8 @@ from toolkit.data.schema import MAX_NUMBERS
 from toolkit.warm.config import ModelConfig
 from toolkit.warm.paths import Layout
 from toolkit.warm.tensors import Batch
+
+Index: TypeAlias = Tensor | slice | tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -43,35 +45,14 @@ class State:
     used: Tensor  # [B, W, D] whether a step has used the operand
     first_result: int  # the place of the first result
 
-    def pick(self, rows: Tensor, beam: Tensor) -> "State":
-        """Beams [B, W'] out of W, by their indices."""
+    def __getitem__(self, index: Index) -> "State":
+        """Some problems (rows, or the first few as a slice), or some beams of each (rows, beams)."""
         return State(
-            self.hidden[rows, beam],
-            self.previous[rows, beam],
-            self.keys[rows, beam],
-            self.mask[rows, beam],
-            self.used[rows, beam],
-            self.first_result,
-        )
-
-    def first(self, count: int) -> "State":
-        """The first problems alone."""
-        return State(
-            self.hidden[:count],
-            self.previous[:count],
-            self.keys[:count],
-            self.mask[:count],
-            self.used[:count],
-            self.first_result,
-        )
-
-    def rows(self, rows: Tensor) -> "State":
-        return State(
-            self.hidden[rows],
-            self.previous[rows],
-            self.keys[rows],
-            self.mask[rows],
-            self.used[rows],
+            self.hidden[index],
+            self.previous[index],
+            self.keys[index],
+            self.mask[index],
+            self.used[index],
             self.first_result,
         )
 

@@ -25,8 +25,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from toolkit.data import build_vocabulary, mask, numbers_of
-from toolkit.data.schema import MAX_NUMBERS
+from toolkit.data import numbers_of, vocabulary_of
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, search
 from toolkit.errors import WarmkitError
 from toolkit.warm.checkpoint import Checkpoint, Trained, data_hash
@@ -70,8 +69,7 @@ def train(
         raise WarmkitError("There are no problems to train on.")
     device = device or torch.device("cpu")
     layout = Layout(tuple(constants), config.model.operators)
-    tokens = [mask(text, lang).tokens for text, lang in problems.select("text", "lang").iter_rows()]
-    vocabulary = build_vocabulary(tokens, numbers=MAX_NUMBERS, min_count=config.train.min_count)
+    vocabulary = vocabulary_of(problems, config.train.min_count)
     data = to_tensors(problems, vocabulary, layout, config.model.max_steps, gold)
     with seeded(config.train.seed, 0):
         model = Warm(len(vocabulary), layout, config.model).to(device)
