@@ -1,9 +1,9 @@
-# The two commands that set everything up: `make test`, and `make install` for the environment alone.
+# The two commands that set everything up: `make loop` (the demonstration, with a report) and `make test`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install test check bench clean
+.PHONY: install loop test check clean
 
 install: $(VENV)/.installed
 
@@ -11,6 +11,9 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
 	touch $@
+
+loop: install
+	$(BIN)/warmkit loop --config configs/demo.yaml
 
 test: install
 	$(BIN)/python -m pytest

@@ -2,21 +2,43 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.config import load_config
+from toolkit.config import Section, load_config
 from toolkit.errors import WarmkitError
+from toolkit.loop.config import LoopConfig
+from toolkit.solvers.config import SolverConfig
 from toolkit.warm.config import WarmConfig
 
 CONFIGS = Path(__file__).parents[1] / "configs"
+KINDS = {"warmkit loop": LoopConfig, "warmkit train": WarmConfig, "warmkit solver fit": SolverConfig}
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.yaml")), ids=lambda path: path.name)
 def test_every_shipped_configuration_loads_and_says_how_to_run_it(path):
-    load_config(WarmConfig, path)
-    assert f"--config configs/{path.relative_to(CONFIGS)}" in path.read_text(encoding="utf-8")
+    option = f"--config configs/{path.relative_to(CONFIGS)}"
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if option in line]
+    assert lines and all(line.startswith("#   warmkit ") for line in lines)
+    (kind,) = {kind for line in lines for command, kind in KINDS.items() if f"#   {command} " in line}
+    load_config(kind, path)
 
 
-def test_the_default_configuration_is_the_one_that_is_written_out():
-    assert load_config(WarmConfig, CONFIGS / "warm.yaml") == WarmConfig()
+@pytest.mark.parametrize(
+    ("name", "kind"), [("loop.yaml", LoopConfig), ("warm.yaml", WarmConfig), ("solver.yaml", SolverConfig)]
+)
+def test_the_default_configuration_is_the_one_that_is_written_out(name, kind):
+    assert load_config(kind, CONFIGS / name) == kind()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "left_out"),
+    [("loop.yaml", LoopConfig, {"warm", "solver"}), ("solver.yaml", SolverConfig, set())],
+)
+def test_a_configuration_that_is_written_out_has_every_key(name, kind, left_out):
+    written = load_config(kind, CONFIGS / name)
+    assert set(kind.model_fields) - written.model_fields_set == left_out
+    for key in written.model_fields_set:
+        section = getattr(written, key)
+        if isinstance(section, Section):
+            assert section.model_fields_set == set(type(section).model_fields), key
 
 
 def test_the_papers_values_are_the_papers():
@@ -44,6 +66,7 @@ def test_one_key_can_be_set():
         ("explore.beam_widht=8", "there is no key explore.beam_widht. Did you mean explore.beam_width?"),
         ("explore.beam_width=0", "explore.beam_width: Input should be greater than or equal to 1"),
         ("explore.beam_width=many", "explore.beam_width: Input should be a valid integer"),
+        ("train.lr=.inf", "train.lr: Input should be a finite number"),
         ("beam_width", "write key=value"),
         ("train.lr.x=1", "train.lr"),
     ],
@@ -63,4 +86,12 @@ def test_a_broken_file_is_named_with_its_line(tmp_path):
         load_config(WarmConfig, tmp_path / "none.yaml")
     path.write_text("- a\n", encoding="utf-8")
     with pytest.raises(WarmkitError, match="named keys"):
+        load_config(WarmConfig, path)
+
+
+@pytest.mark.parametrize("written", ["seed: 2001-99-99\n", "seed: " + "[" * 5_000])
+def test_what_the_yaml_reader_itself_stumbles_over_is_a_sentence(written, tmp_path):
+    path = tmp_path / "odd.yaml"
+    path.write_text(written, encoding="utf-8")
+    with pytest.raises(WarmkitError, match=r"odd\.yaml.*: this is not YAML"):
         load_config(WarmConfig, path)

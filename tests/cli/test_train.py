@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from toolkit.cli import main
 from toolkit.data import read_problems, write_table
+from toolkit.data.read import read_candidates
 from toolkit.data.schema import CANDIDATES
 
 SMALL = ("--set", "model.hidden=16", "--set", "model.max_steps=3", "--set", "train.epochs=2")
@@ -126,3 +127,17 @@ def test_a_wrong_call_says_what_is_wrong(arguments, code, words, data, tmp_path,
     result = run(*(data if argument == "DATA" else argument for argument in arguments))
     assert result.exit_code == code
     assert words in result.output
+
+
+def test_both_steps_in_one_go(tmp_path):
+    data, out = tmp_path / "data.jsonl", tmp_path / "model"
+    write_table(read_problems("bundled:en").problems.head(20), data)
+    wrong = run("train", data, "--out", out, *SMALL, "--test", data)
+    assert (wrong.exit_code, "--then-solver" in wrong.output) == (2, True)
+    figures = json.loads(
+        run("train", data, "--out", out, *SMALL, "--then-solver", "gts", "--test", data, "--json").stdout
+    )
+    table = read_candidates(out / "candidates.parquet", read_problems(data).problems)
+    assert figures["candidates"] == len(table) > 0
+    assert 0 <= figures["answer_accuracy"] <= 1
+    assert json.loads(run("solve", "--model", figures["solver"], "5 and 6", "--json").stdout)["template"]

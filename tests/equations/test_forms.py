@@ -1,8 +1,21 @@
 import pytest
-from hypothesis import given
-from trees import templates
+from hypothesis import assume, given
+from trees import references, templates, trees
 
-from toolkit.equations import EquationError, from_prefix, from_steps, parse, show, to_prefix, to_steps
+from toolkit.equations import (
+    EquationError,
+    canonical,
+    commuted,
+    evaluate,
+    from_prefix,
+    from_steps,
+    klass,
+    klasses,
+    parse,
+    show,
+    to_prefix,
+    to_steps,
+)
 
 
 def test_steps_grow_opdict_from_numbers_then_constants():
@@ -52,3 +65,46 @@ def test_a_number_that_opdict_lacks_is_refused():
 def test_an_impossible_prefix_is_refused(tokens):
     with pytest.raises(EquationError, match="prefix"):
         from_prefix(tokens)
+
+
+def has_value(tree) -> bool:
+    """Not 1 / (N0 - N0), which no law holds for."""
+    try:
+        evaluate(tree, [2, 3, 5, 7, 11])
+    except EquationError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("N1 + N0", "N0 + N1"),
+        ("N0 - (N1 - N2)", "N0 + N2 - N1"),
+        ("N2 * (N1 + N0)", "(N0 + N1) * N2"),
+        ("N0 / (N1 * N2)", "N0 / N1 / N2"),
+        ("1 - N0", "1 - N0"),
+        ("(N1 + N0) ^ N2", "(N0 + N1) ^ N2"),
+    ],
+)
+def test_a_sum_or_product_has_one_canonical_order(written, form):
+    assert canonical(parse(written)) == parse(form)
+
+
+@given(trees(references, size=6))
+def test_the_canonical_form_is_of_the_same_class_and_its_own_canonical_form(tree):
+    assume(has_value(tree))
+    form = canonical(tree)
+    assert canonical(form) == form
+    assert klass(form) == klass(tree)
+    assert len(to_prefix(form)) == len(to_prefix(tree))
+
+
+@given(trees(references, size=5))
+def test_commuted_forms_are_one_class_and_share_a_canonical_form(tree):
+    assume(has_value(tree))
+    forms = commuted(tree, 8)
+    assert forms[0] == tree
+    assert len(set(forms)) == len(forms) <= 8
+    assert {canonical(form) for form in forms} == {canonical(tree)}
+    assert len(set(klasses(forms))) == 1

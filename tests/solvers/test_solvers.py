@@ -1,10 +1,13 @@
 import json
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
 import torch
 from click.testing import CliRunner
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save_file
 from trees import references, trees
 
 from toolkit.cli import main
@@ -13,15 +16,25 @@ from toolkit.data import read_problems, write_table
 from toolkit.data.schema import CANDIDATES
 from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass, parse, show
 from toolkit.errors import WarmkitError
+from toolkit.solvers.answer import as_problems
 from toolkit.solvers.config import SolverConfig
 from toolkit.solvers.evaluate import evaluate_solver, interval, without_question
 from toolkit.solvers.examples import Tokens, make_examples
 from toolkit.solvers.graph2tree import cell_graph, comparison_graph
-from toolkit.solvers.solver import Solver, as_problems
-from toolkit.solvers.tree import TreeDecoder
+from toolkit.solvers.solver import Solver
+from toolkit.solvers.tree import Forest, TreeDecoder
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)
-SMALL = ("hidden=48", "embedding=32", "epochs=40", "batch=32", "lr=0.004", "dropout=0.1", "max_tokens=9")
+SMALL = (
+    "hidden=48",
+    "embedding=32",
+    "epochs=40",
+    "batch=32",
+    "lr=0.004",
+    "dropout=0.1",
+    "max_tokens=9",
+    "members=1",
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +59,7 @@ def test_the_decoder_knows_the_structure_of_any_prefix(tree):
     """Goals depend on parents and left siblings: the bookkeeping is compared with the tree itself."""
     prefix = torch.tensor([TOKENS.encode(tree)])
     decoder = TreeDecoder(4, 5, 0.0)
-    source = _source(prefix)
+    source = _source(decoder)
     state = decoder.start(source, prefix.shape[1])
     for at in range(prefix.shape[1]):
         assert not state.done[0]
@@ -58,12 +71,13 @@ def test_the_decoder_knows_the_structure_of_any_prefix(tree):
     assert state.is_right[0].tolist() == rights
 
 
-def _source(prefix: torch.Tensor):
-    from toolkit.solvers.tree import Source
-
-    tokens = torch.randn(1, 16, 4)
-    return Source(
-        torch.randn(1, 3, 4), torch.zeros(1, 3).bool(), torch.randn(1, 4), tokens, torch.ones(1, 16).bool()
+def _source(decoder: TreeDecoder, count: int = 1):
+    return decoder.source(
+        torch.randn(count, 3, 4),
+        torch.zeros(count, 3).bool(),
+        torch.randn(count, 4),
+        torch.randn(count, 16, 4),
+        torch.ones(count, 16).bool(),
     )
 
 
@@ -81,16 +95,41 @@ def _structure(prefix: list[int]) -> tuple[list[int], list[bool]]:
 def test_trees_are_scored_together_as_alone(solver, problems):
     examples = make_examples(problems.head(12), None, solver.config, solver.tokens, gold=True)
     data = solver.tensors(problems.head(12))
+    decoder, own = solver.networks[0].decoder, torch.arange(len(examples.row))
     with torch.no_grad():
-        source = solver.network.source(data.batch(examples.row))
-        together = solver.network.decoder.log_prob(source, examples.prefix)
+        source = solver.networks[0].source(data.batch(examples.row))
+        together = decoder.log_prob(source, solver.forest(examples.prefixes), own)
         alone = [
-            solver.network.decoder.log_prob(
-                solver.network.source(data.batch(examples.row[i : i + 1])), examples.prefix[i : i + 1]
+            decoder.log_prob(
+                solver.networks[0].source(data.batch(examples.row[i : i + 1])),
+                solver.forest(examples.prefixes[i : i + 1]),
+                own[:1],
             )
             for i in range(len(examples.row))
         ]
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(trees(references, size=8), min_size=1, max_size=4))
+def test_level_by_level_gives_the_probability_that_step_by_step_does(templates):
+    """Training computes levels of known trees, beam search positions of growing ones: one model, two ways."""
+    torch.manual_seed(len(templates))
+    prefixes = [TOKENS.encode(template) for template in templates]
+    decoder, longest = TreeDecoder(4, 5, 0.0), 15
+    source = _source(decoder, len(prefixes))
+    with torch.no_grad():
+        forest = Forest.of(prefixes, 5, longest, torch.device("cpu"))
+        by_level = decoder.log_prob(source, forest, torch.arange(len(prefixes)))
+        by_step = torch.zeros(len(prefixes))
+        for i, prefix in enumerate(prefixes):
+            one = source.rows(torch.tensor([i]))
+            state = decoder.start(one, longest)
+            for at, token in enumerate(prefix):
+                scores, context = decoder.next_scores(one, state, longest - at)
+                by_step[i] += scores[0, token]
+                state = decoder.advance(one, state, context, torch.tensor([token]))
+    torch.testing.assert_close(by_level, by_step, rtol=1e-4, atol=1e-4)
 
 
 def test_a_solver_learns_what_it_is_shown(solver, problems):
@@ -114,10 +153,13 @@ def test_a_saved_solver_solves_the_same(solver, problems, tmp_path):
 
 
 def test_the_same_seed_gives_the_same_solver(problems):
-    config = load_config(SolverConfig, None, (*SMALL, "epochs=1"))
+    config = load_config(SolverConfig, None, (*SMALL, "epochs=1", "members=2"))
     one, other = (Solver.fit("gts", problems, None, config, gold=True) for _ in range(2))
-    for name, tensor in one.network.state_dict().items():
-        assert tensor.equal(other.network.state_dict()[name]), name
+    for mine, its in zip(one.networks, other.networks, strict=True):
+        for name, tensor in mine.state_dict().items():
+            assert tensor.equal(its.state_dict()[name]), name
+    first, second = (network.state_dict() for network in one.networks)
+    assert any(not tensor.equal(second[name]) for name, tensor in first.items())
 
 
 def candidates(*rows: tuple[str, str, float]) -> pl.DataFrame:
@@ -143,8 +185,8 @@ def test_candidates_are_weighted_by_posterior_and_gold_comes_first(overrides, go
     config = load_config(SolverConfig, None, overrides)
     examples = make_examples(problems, table, config, TOKENS, gold)
     found = [
-        (show(TOKENS.decode([t for t in prefix if t >= 0])), pytest.approx(weight))
-        for prefix, weight in zip(examples.prefix.tolist(), examples.weight.tolist(), strict=True)
+        (show(TOKENS.decode(prefix)), pytest.approx(weight))
+        for prefix, weight in zip(examples.prefixes, examples.weight.tolist(), strict=True)
     ]
     assert found == expected
 
@@ -195,10 +237,12 @@ def test_fit_solve_and_evaluate_from_the_command_line(problems, tmp_path):
     data, folder = tmp_path / "data.jsonl", tmp_path / "solver"
     write_table(problems.head(40), data)
     settings = [part for key in (*SMALL, "epochs=3") for part in ("--set", key)]
-    fitted = json.loads(run("solver", "fit", data, "--gold", "--out", folder, *settings, "--json").stdout)
+    fitted = json.loads(
+        run("solver", "fit", data, "--out", folder, "--test", data, *settings, "--json").stdout
+    )
     assert (fitted["epochs"], fitted["problems"]) == (3, 40)
-    assert run("solver", "fit", data, "--gold", "--out", folder).exit_code == 1
-    assert run("solver", "fit", data, "--out", tmp_path / "x").exit_code == 2
+    assert 0 <= fitted["class_accuracy"] <= fitted["answer_accuracy"] <= 1
+    assert run("solver", "fit", data, "--out", folder).exit_code == 1
     solved = json.loads(run("solve", "--model", folder, "Tom had 12 apples and ate 5.", "--json").stdout)
     template = parse(solved["template"])
     try:
@@ -206,15 +250,84 @@ def test_fit_solve_and_evaluate_from_the_command_line(problems, tmp_path):
     except EquationError:
         value = None
     assert solved["answer"] == (pytest.approx(value) if value is not None else None)
-    many = run("solve", "--model", folder, "-", "--json", stdin="5 and 6\n\n7 and 8\n").stdout.splitlines()
+    lines = "5 and 6\n\n7 and 8\n"
+    many = run("solve", "--model", folder, "--json", stdin=lines).stdout.splitlines()
     assert [json.loads(line)["text"] for line in many] == ["5 and 6", "7 and 8"]
+    (tmp_path / "lines.txt").write_text(lines, encoding="utf-8")
+    assert (
+        run("solve", "--model", folder, "--json", "--file", tmp_path / "lines.txt").stdout.splitlines()
+        == many
+    )
     assert "confidence" in run("solve", "--model", folder, "Tom had 12 apples and ate 5.").output
     nothing = run("solve", "--model", folder, "no number here")
     assert nothing.exit_code == 1
-    assert "No number" in nothing.output
+    assert "no number" in nothing.output
+    long = run("solve", "--model", folder, "word 5 " * 5_000)
+    assert (long.exit_code, "characters; at most" in long.output) == (1, True)
     strange = json.loads(run("solve", "--model", folder, "zorp 5 blip 6 quux frob", "--json").stdout)
     assert strange["unlike_training"]
     evaluated = json.loads(run("evaluate", "--model", folder, data, "--json").stdout)
-    assert evaluated["answers"]["count"] == 40
-    assert "answers without the question" in run("evaluate", "--model", folder, data).output
+    assert evaluated["problems"] == evaluated["answers"]["count"] == 40
+    assert evaluated["answer_accuracy"] == evaluated["answers"]["share"] == fitted["answer_accuracy"]
+    assert evaluated["class_accuracy"] == fitted["class_accuracy"]
+    assert sum(sum(row.values()) for row in evaluated["confusion"].values()) == 40
+    plot = tmp_path / "confusion.svg"
+    assert "answers without the question" in run("evaluate", "--model", folder, data, "--plot", plot).output
+    assert ElementTree.parse(plot).getroot().tag.endswith("svg")
     assert run("solve", "--model", tmp_path / "none", "5 and 6").exit_code == 1
+
+
+def test_equations_may_be_learnt_in_canonical_or_commuted_forms():
+    row = ("a", "5 and 3 and 2", 16.0, "2*(3+5)", "en", None)
+    problems = pl.DataFrame([row], schema=read_problems("bundled:en").problems.schema, orient="row")
+
+    def learnt(forms: str) -> dict[str, float]:
+        config = load_config(SolverConfig, None, (f"forms={forms}",))
+        examples = make_examples(problems, None, config, TOKENS, gold=True)
+        return {
+            show(TOKENS.decode(prefix)): weight
+            for prefix, weight in zip(examples.prefixes, examples.weight.tolist(), strict=True)
+        }
+
+    assert learnt("written") == {"N2 * (N1 + N0)": 1.0}
+    assert learnt("canonical") == {"(N0 + N1) * N2": 1.0}
+    commuted = learnt("commuted")
+    assert set(commuted.values()) == {0.25}
+    assert set(commuted) == {"N2 * (N1 + N0)", "N2 * (N0 + N1)", "(N1 + N0) * N2", "(N0 + N1) * N2"}
+
+
+def test_candidates_with_unknown_constants_are_named(problems):
+    table = candidates((problems["id"][0], "N0 * 100", 1.0))
+    with pytest.raises(WarmkitError, match=r"100.*--constants 1,π,100"):
+        Solver.fit("gts", problems, table, SolverConfig(), gold=False)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "foreign", "not json", "other format"])
+def test_a_damaged_solver_is_a_sentence(solver, tmp_path, damage):
+    solver.save(tmp_path)
+    weights, described = tmp_path / "weights.safetensors", tmp_path / "solver.json"
+    if damage == "truncated":
+        weights.write_bytes(weights.read_bytes()[:1000])
+    elif damage == "foreign":
+        save_file({"x": torch.zeros(2)}, weights)
+    elif damage == "not json":
+        described.write_text("{", encoding="utf-8")
+    else:
+        described.write_text("[]", encoding="utf-8")
+    with pytest.raises(WarmkitError, match=str(tmp_path)):
+        Solver.load(tmp_path)
+
+
+def test_members_vote_by_the_class_of_their_equations(problems):
+    config = load_config(SolverConfig, None, (*SMALL, "epochs=2", "members=2", "plausible=false"))
+    both = Solver.fit("gts", problems, None, config, gold=True)
+    votes: dict[int, float] = {}
+    for network in both.networks:
+        alone = Solver("gts", both.vocabulary, both.tokens, config)
+        alone.networks = [network]
+        for solution in alone.solve(problems.head(1), top=10)[0]:
+            its_class = klass(solution.template)
+            votes[its_class] = votes.get(its_class, 0.0) + solution.probability / 2
+    best = both.solve(problems.head(1))[0][0]
+    assert best.probability == pytest.approx(max(votes.values()))
+    assert votes[klass(best.template)] == max(votes.values())

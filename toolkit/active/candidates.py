@@ -1,15 +1,44 @@
 """The candidates table: what a model generated, one row a class, with its posterior."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from toolkit.active.confidence import class_scores, fit_temperature, posterior
 from toolkit.data import numbers_of
+from toolkit.data.candidates import likeliest
 from toolkit.data.gold import gold_verdicts
 from toolkit.data.schema import CANDIDATES
-from toolkit.equations import Constant, count_operators, klasses, show
-from toolkit.warm.generate import Generated, over_values
+from toolkit.equations import Constant, count_operators, klasses, over_values, show
+from toolkit.warm.checkpoint import Trained
+from toolkit.warm.generate import Generated, generate
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a model found for a problem set."""
+
+    table: pl.DataFrame  # candidates
+    temperature: float
+    generated: Sequence[Generated]  # one for each problem, in order
+
+    @property
+    def unsolved(self) -> list[Generated]:
+        return [of_problem for of_problem in self.generated if not of_problem.scored]
+
+
+def find_candidates(
+    trained: Trained, problems: pl.DataFrame, known: Sequence[frozenset[int]], **settings: Any
+) -> Found:
+    """Generate for the problems, and fit the temperature on those whose right classes are known.
+
+    `settings` are those of `generate`.
+    """
+    generated = generate(trained, problems, **settings)
+    temperature = calibrate(generated, known)
+    return Found(candidates_table(generated, problems, temperature), temperature, generated)
 
 
 def candidates_table(
@@ -55,8 +84,7 @@ def gold_classes(problems: pl.DataFrame, constants: Sequence[Constant]) -> list[
 
 def count_right(table: pl.DataFrame, problems: pl.DataFrame, gold: Sequence[frozenset[int]]) -> int:
     """Problems whose top class is the gold one."""
-    tops = table.group_by("problem_id", maintain_order=True).first().select("problem_id", "klass")
-    top = dict(tops.iter_rows())
+    top = dict(likeliest(table).select("problem_id", "klass").iter_rows())
     return sum(top.get(name) in right for name, right in zip(problems["id"], gold, strict=True))
 
 

@@ -6,6 +6,8 @@ from typing import Any
 import click
 
 COMMANDS = {
+    "loop": "Rounds of training and asking annotators, with a report at the end.",
+    "runs": "Runs of the loop: list, show, compare, delete.",
     "data": "Problem sets: import, show, check, split, generate.",
     "equation": "One equation: check it against a problem, or show it.",
     "train": "Learn equations from answers: WARM, and WARM-S with --gold.",
@@ -13,6 +15,8 @@ COMMANDS = {
     "solver": "Train a solver (GTS, Graph2Tree) on gold and generated equations.",
     "solve": "Solve a problem by its text alone.",
     "evaluate": "How good a solver is.",
+    "export": "Write gold and generated equations for other programs.",
+    "config": "Configurations: show, validate, diff.",
 }
 
 

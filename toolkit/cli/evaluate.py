@@ -1,45 +1,70 @@
 """`warmkit evaluate`: how good a solver is on problems whose answers are known."""
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from toolkit.cli.output import json_option, print_json, print_table, waiting
-from toolkit.cli.parameters import skip_bad_option, solver_option
+from toolkit.cli.output import json_option, percent, print_json, print_table, waiting
+from toolkit.cli.parameters import device_option, skip_bad_option, solver_option
 from toolkit.data.read import read_problems
+from toolkit.data.write import replacing
 
 
 @click.command(
     epilog="""\b
 Examples:
   warmkit evaluate --model models/gts test.jsonl
-  warmkit evaluate --model models/gts test.jsonl --json"""
+  warmkit evaluate --model models/gts test.jsonl --plot confusion.svg --json"""
 )
 @click.argument("data")
 @solver_option
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Draw which operators were taken for which, as SVG."
+)
+@device_option
 @skip_bad_option
 @json_option
-def evaluate(data: str, folder: Path, skip_bad: bool, as_json: bool) -> None:
+def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: bool, as_json: bool) -> None:
     """Answer and equation accuracy on DATA, with 95 % bootstrap intervals.
 
     Answers that are right by a wrong equation are the gap between the two. The control leaves out the last
     sentence: a solver that does as well without the question has not read it.
     """
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise click.UsageError(f"{plot}: the plot is an .svg file.")
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad).problems
     with waiting("Solving"):
         from toolkit.solvers.evaluate import Share, evaluate_solver
         from toolkit.solvers.solver import Solver
+        from toolkit.warm.device import pick_device
 
-        found = evaluate_solver(Solver.load(folder), problems)
+        solver = Solver.load(folder).to(pick_device(device))
+        start = time.perf_counter()
+        found = evaluate_solver(solver, problems)
+        seconds = time.perf_counter() - start
+    if plot is not None:
+        from toolkit.report.confusion import confusion_plot
+
+        with replacing(plot) as temporary:
+            temporary.write_text(confusion_plot(found.confusion), encoding="utf-8")
     if as_json:
-        print_json(asdict(found))
+        print_json(
+            {
+                "problems": len(problems),
+                "answer_accuracy": found.answers.share,
+                "class_accuracy": found.equations.share if found.equations else None,
+                "seconds": seconds,
+                **asdict(found),
+            }
+        )
         return
 
     def row(name: str, share: Share) -> tuple[str, ...]:
         inside = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
-        return name, f"{100 * share.share:.1f} %", inside, f"{share.count:,}"
+        return name, percent(share.share), inside, f"{share.count:,}"
 
     rows = [row("answers", found.answers)]
     if found.equations is not None:
@@ -49,3 +74,5 @@ def evaluate(data: str, folder: Path, skip_bad: bool, as_json: bool) -> None:
     if len(found.by_lang) > 1:
         rows += [row(f"  {lang}", share) for lang, share in found.by_lang.items()]
     print_table(f"{folder} on {data}", rows, ("what", "right", "95 % interval", "problems"))
+    if plot is not None:
+        click.echo(f"confusion of operators in {plot}")

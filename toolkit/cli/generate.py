@@ -43,21 +43,17 @@ def generate(
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad).problems
     with waiting("Loading the model"):
-        from toolkit.active.candidates import calibrate, candidates_table, count_right, gold_classes
+        from toolkit.active.candidates import count_right, find_candidates, gold_classes
         from toolkit.warm.checkpoint import load_trained
         from toolkit.warm.device import pick_device
-        from toolkit.warm.generate import generate as generate_candidates
 
         trained = load_trained(folder, pick_device(device))
     start = time.perf_counter()
-    with progress("Generating", len(problems)) as advance:
-        generated = generate_candidates(trained, problems, width=width, searched=searched, on_batch=advance)
     gold = gold_classes(problems, trained.model.layout.constants)
-    temperature = calibrate(generated, gold)
-    table = candidates_table(generated, problems, temperature)
-    write_table(table, out)
-    right = count_right(table, problems, gold)
-    unsolved = [of_problem for of_problem in generated if not of_problem.scored]
+    with progress("Generating", len(problems)) as advance:
+        found = find_candidates(trained, problems, gold, width=width, searched=searched, on_batch=advance)
+    write_table(found.table, out)
+    right, unsolved = count_right(found.table, problems, gold), found.unsolved
     known = problems["equation"].drop_nulls().len()
     figures: dict[str, object] = {
         "problems": len(problems),
@@ -65,15 +61,15 @@ def generate(
         "gold_equivalent": right if known else None,
         "unsolved": len(unsolved),
         "seconds": time.perf_counter() - start,
-        "temperature": temperature,
-        "candidates": len(table),
+        "temperature": found.temperature,
+        "candidates": len(found.table),
         "unsolved_problems": [{"id": u.problem_id, "best_miss": u.miss} for u in unsolved],
         "out": str(out),
     }
     if as_json:
         print_json(figures)
         return
-    _print(figures, table, len(problems), known)
+    _print(figures, found.table, len(problems), known)
     if unsolved:
         print_table("unsolved", [(u.problem_id, u.miss or "") for u in unsolved[:10]], ("id", "best miss"))
 

@@ -15,6 +15,9 @@ from rich.text import Text
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
+WIDEST = 100_000  # characters of a line in a pipe, where there is no screen to fit
+LONG_FIGURE = 12  # characters; what is longer may be a sentence that begins with a figure
+
 
 def console(stderr: bool = False) -> Console:
     """Colours turn off in a pipe, and with NO_COLOR."""
@@ -26,8 +29,10 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[str] = ()) -> None:
-    """A table that fits the screen: text folds, figures stand right."""
+    """A table that fits the screen: text folds, figures stand right. In a pipe a row is a line."""
     out = console()
+    if not out.is_terminal:
+        out.width = WIDEST
     if title:
         out.print(Text(title, "bold"))
     table = Table(
@@ -35,11 +40,17 @@ def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[s
         show_header=bool(headers),
         header_style="dim",
         pad_edge=False,
+        collapse_padding=out.is_terminal,
     )
     for i in range(len(headers) or max((len(row) for row in rows), default=0)):
         figures = bool(rows) and all(_is_figure(row[i]) for row in rows if i < len(row))
+        header = headers[i] if headers else ""
+        widest = max(len(cell) for cell in (*header.split(), *(row[i] for row in rows if i < len(row)), ""))
         table.add_column(
-            headers[i] if headers else "", justify="right" if figures else "left", overflow="fold"
+            header,
+            justify="right" if figures else "left",
+            overflow="fold",
+            min_width=min(widest, LONG_FIGURE) if figures else None,  # it is the text beside it that folds
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
@@ -81,6 +92,15 @@ def waiting(label: str) -> Iterator[None]:
 
 def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def setting(value: Any) -> str:
+    """The value of a key as one writes it in YAML: null, true, 0.5, plain words."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def print_duplicates(pairs: pl.DataFrame) -> None:

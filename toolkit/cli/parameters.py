@@ -91,8 +91,17 @@ solver_option = click.option(
     type=click.Path(path_type=Path),
     help="The folder that `warmkit solver fit` wrote.",
 )
+kind_choice = click.Choice(["gts", "graph2tree"])
+test_option = click.option("--test", metavar="DATA", help="Also solve these problems, and say how well.")
 set_option = click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set one key of the configuration."
+)
+runs_option = click.option(
+    "--runs",
+    default="runs",
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder that holds all runs.",
 )
 device_option = click.option(
     "--device",

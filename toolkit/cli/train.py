@@ -1,21 +1,34 @@
 """`warmkit train`: step one of the paper, from problems with answers to a model."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import polars as pl
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from toolkit.cli.output import console, json_option, print_json, waiting
-from toolkit.cli.parameters import constants_option, device_option, gold_share, set_option, skip_bad_option
+from toolkit.cli.output import console, json_option, print_json, progress, waiting
+from toolkit.cli.parameters import (
+    constants_option,
+    device_option,
+    gold_share,
+    kind_choice,
+    set_option,
+    skip_bad_option,
+    test_option,
+)
 from toolkit.config import load_config
 from toolkit.data.read import read_problems
 from toolkit.data.split import chosen_share
+from toolkit.data.write import write_table
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
+
+if TYPE_CHECKING:
+    from toolkit.warm.checkpoint import Trained
 
 
 @click.command(
@@ -23,6 +36,7 @@ from toolkit.errors import WarmkitError
 Examples:
   warmkit train bundled:en --out models/en
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40
+  warmkit train allarith.jsonl --out models/allarith --then-solver gts --test test.jsonl
   warmkit train allarith.jsonl --out models/paper --config configs/paper/warm.yaml
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume"""
 )
@@ -40,6 +54,12 @@ Examples:
     help="How many of DATA's equations may be used (D_s). none: answers only, WARM; else WARM-S.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the run in --out that was stopped.")
+@click.option(
+    "--then-solver",
+    type=kind_choice,
+    help="Go on with step two: OUT/candidates.parquet and, trained on it, OUT/solver.",
+)
+@test_option
 @device_option
 @constants_option
 @skip_bad_option
@@ -52,6 +72,8 @@ def train(
     seed: int | None,
     gold: float,
     resume: bool,
+    then_solver: str | None,
+    test: str | None,
     device: str,
     constants: tuple[Constant, ...],
     skip_bad: bool,
@@ -69,10 +91,13 @@ def train(
     config = load_config(WarmConfig, config_file, overrides)
     if (out / "model.json").exists() and not resume:
         raise WarmkitError(f"{out}: there is a model already. Go on with --resume, or name another folder.")
+    if test and not then_solver:
+        raise click.UsageError("--test is for the solver: give --then-solver too.")
     if resume and not (out / "model.json").exists():
         raise WarmkitError(f"{out}: there is no model here to go on with. Leave out --resume.")
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad).problems
+        tested = read_problems(test, skip_bad=skip_bad).problems if test else None
     with waiting("Loading torch"):
         from torch.utils.tensorboard.writer import SummaryWriter
 
@@ -109,8 +134,10 @@ def train(
         "epochs": last["epoch"],
         "loss": last["loss"],
         "reached": last["reached"],
-        "seconds": time.perf_counter() - start,
     }
+    if then_solver:
+        figures |= _step_two(then_solver, trained, problems, shown, out, tested)
+    figures["seconds"] = time.perf_counter() - start
     if as_json:
         print_json(figures)
         return
@@ -118,6 +145,46 @@ def train(
         f"{len(problems):,} problems, {trained.gold:,} with gold equations: after {last['epoch']} epochs "
         f"{100 * last['reached']:.1f} % reach their answer ({figures['seconds']:.0f} s). Model in {out}"
     )
+    if then_solver:
+        click.echo(f"{then_solver} in {figures['solver']}")
+    if "answer_accuracy" in figures:
+        click.echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
+
+
+def _step_two(
+    kind: str,
+    trained: "Trained",
+    problems: pl.DataFrame,
+    shown: Sequence[bool],
+    out: Path,
+    tested: pl.DataFrame | None,
+) -> dict[str, Any]:
+    """Candidates and a solver beside the model; the gold equations that training did not see stay unseen."""
+    from toolkit.active.candidates import find_candidates, gold_classes
+    from toolkit.solvers.config import SolverConfig
+    from toolkit.solvers.evaluate import accuracies
+    from toolkit.solvers.solver import Solver
+
+    constants = trained.model.layout.constants
+    seen = problems.with_columns(pl.when(pl.Series(shown)).then("equation").alias("equation"))
+    with progress("Generating", len(problems)) as advance:
+        found = find_candidates(trained, seen, gold_classes(seen, constants), on_batch=advance)
+    write_table(found.table, out / "candidates.parquet")
+    config = SolverConfig(seed=trained.config.train.seed)
+    with progress(f"Training {kind}", config.epochs * config.members) as advance:
+        solver = Solver.fit(
+            kind,
+            seen,
+            found.table,
+            config,
+            gold=any(shown),
+            constants=constants,
+            device=next(trained.model.parameters()).device,
+            on_epoch=lambda epoch: advance(1),
+        )
+    solver.save(out / "solver")
+    figures: dict[str, Any] = {"candidates": len(found.table), "solver": str(out / "solver")}
+    return figures | (accuracies(solver, tested) if tested is not None else {})
 
 
 class _Bars:

@@ -10,7 +10,8 @@ import polars as pl
 
 from toolkit.data.formats import FORMATS, Format, recognise, renamed
 from toolkit.data.records import Record, read_records
-from toolkit.data.schema import CANDIDATES, BadRow, check_rows
+from toolkit.data.schema import CANDIDATES, BadRow, check_rows, numbers_of
+from toolkit.equations import EquationError, parse, reaches
 from toolkit.errors import WarmkitError
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -104,8 +105,8 @@ def _rows(
         yield line, row
 
 
-def read_candidates(path: Path | str) -> pl.DataFrame:
-    """A candidates table in any of the forms that it is written in."""
+def read_candidates(path: Path | str, problems: pl.DataFrame) -> pl.DataFrame:
+    """A candidates table in any of the forms that it is written in, checked against its problems."""
     path = Path(path)
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
         ".parquet": pl.read_parquet,
@@ -116,11 +117,37 @@ def read_candidates(path: Path | str) -> pl.DataFrame:
     if reader is None:
         raise WarmkitError(f"{path}: the name of a candidates table ends in {', '.join(readers)}.")
     try:
-        return reader(path).select(pl.col(name).cast(kind) for name, kind in CANDIDATES.items())
+        candidates = reader(path).select(pl.col(name).cast(kind) for name, kind in CANDIDATES.items())
     except FileNotFoundError:
         raise WarmkitError(f"{path}: there is no such file.") from None
     except (pl.exceptions.PolarsError, OSError) as error:
         raise WarmkitError(f"{path}: this is no candidates table ({str(error).splitlines()[0]}).") from None
+    if not len(candidates):
+        raise WarmkitError(f"{path}: this candidates table is empty.")
+    _check_candidates(path, candidates, problems)
+    return candidates
+
+
+def _check_candidates(path: Path, candidates: pl.DataFrame, problems: pl.DataFrame) -> None:
+    """Candidates of other problems are told by their ids, or by equations that don't give the answers."""
+    known = problems.select("id", "text", "answer", "lang").join(
+        candidates.unique("problem_id", keep="first", maintain_order=True),
+        left_on="id",
+        right_on="problem_id",
+        maintain_order="left",
+    )
+    if not len(known):
+        raise WarmkitError(f"{path}: none of its problems is in the problem set: these are other candidates.")
+    for numbers, row in zip(numbers_of(known), known.iter_rows(named=True), strict=True):
+        try:
+            right = reaches(parse(row["template"]), numbers, row["answer"])
+        except EquationError:
+            right = False
+        if not right:
+            raise WarmkitError(
+                f"{path}: problem {row['id']}: {row['template'][:80]} does not give its answer "
+                f"{row['answer']:g}. These candidates belong to another problem set, or to other answers."
+            )
 
 
 _FOLD_LINE = re.compile(r"\s*[\w.-]{1,200}\s*")

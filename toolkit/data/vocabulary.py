@@ -10,6 +10,7 @@ from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.tokens import mask, number_token
 
 PAD, UNKNOWN = "<pad>", "<unk>"
+PAD_AT, UNKNOWN_AT = 0, 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
-        return [self._index.get(token, 1) for token in tokens]
+        return [self._index.get(token, UNKNOWN_AT) for token in tokens]
 
     def decode(self, indices: Iterable[int]) -> list[str]:
         return [self.words[i] for i in indices]

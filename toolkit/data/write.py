@@ -11,13 +11,15 @@ import polars as pl
 
 from toolkit.errors import WarmkitError
 
+UNFINISHED = ".part"  # how the names of temporary files end; a kill leaves them behind
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` that takes its place when the block ends well, and else vanishes."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
         os.close(handle)
     except OSError as error:
         raise WarmkitError(f"{path}: it can't be written: {error.strerror}.") from None
@@ -29,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        raise WarmkitError(f"{path}: it can't be written: {error.strerror}.") from None
+        raise WarmkitError(f"{path}: it can't be written: {error.strerror or error}.") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -60,4 +62,7 @@ def write_table(frame: pl.DataFrame, path: Path | str) -> None:
     if writer is None:
         raise WarmkitError(f"{path}: the name must end in {', '.join(WRITERS)}.")
     with replacing(path) as temporary:
-        writer(frame, temporary)
+        try:
+            writer(frame, temporary)
+        except pl.exceptions.PolarsError as error:
+            raise WarmkitError(f"{path}: it can't be written: {error}.") from None

@@ -1,9 +1,9 @@
 """Equations: trees, the parser, exact values, classes, binding, forms and exhaustive search."""
 
-from toolkit.equations.bind import NotInProblem, bind
+from toolkit.equations.bind import NotInProblem, bind, over_values
 from toolkit.equations.classes import klass, klasses
 from toolkit.equations.evaluate import evaluate, matches, reaches, tolerance
-from toolkit.equations.forms import Step, from_prefix, from_steps, to_prefix, to_steps
+from toolkit.equations.forms import Step, canonical, commuted, from_prefix, from_steps, to_prefix, to_steps
 from toolkit.equations.parse import parse, parse_constant
 from toolkit.equations.search import Candidate, search
 from toolkit.equations.show import draw, latex, show, show_number
@@ -38,6 +38,8 @@ __all__ = [
     "Step",
     "Verdict",
     "bind",
+    "canonical",
+    "commuted",
     "count_operators",
     "draw",
     "evaluate",
@@ -47,6 +49,7 @@ __all__ = [
     "klasses",
     "latex",
     "matches",
+    "over_values",
     "parse",
     "parse_constant",
     "reaches",

@@ -216,3 +216,10 @@ def _without_powers(tree: Expr) -> Expr:
 
 def _looks_like_pi(value: Fraction) -> bool:
     return value.denominator > 10 and abs(value - Fraction(math.pi)) < Fraction(2, 1000)
+
+
+def over_values(template: Expr, numbers: Sequence[Fraction]) -> Expr:
+    """The way back: the template as an equation over the problem's own numbers, N0 - N1 as 76 - 25."""
+    if isinstance(template, Op):
+        return Op(template.op, over_values(template.left, numbers), over_values(template.right, numbers))
+    return Const(numbers[template.index]) if isinstance(template, Ref) else template

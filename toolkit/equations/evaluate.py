@@ -57,6 +57,8 @@ def _power(base: Number, exponent: Number) -> Number:
         return Fraction(base**whole)
     if base < 0:
         raise EquationError("it takes a root of a negative number")
+    if base == 0 and exponent < 0:
+        raise EquationError("it divides by zero")
     return math.pow(base, exponent)
 
 

@@ -88,3 +88,56 @@ def from_prefix(tokens: Sequence[str]) -> Expr:
     if len(stack) != 1:
         raise EquationError("the prefix is cut short" if not stack else "the prefix has too many operands")
     return stack[0]
+
+
+_INVERSE: dict[Operator, Operator] = {"+": "-", "*": "/"}
+_CHAIN: dict[str, Operator] = {"+": "+", "-": "+", "*": "*", "/": "*"}
+
+
+def canonical(tree: Expr) -> Expr:
+    """The same sum or product in one order: a - (b - c), c + a - b and a + c - b are all a + c - b.
+
+    What a chain of + and - (or of * and /) adds comes first, what it takes away last, each in order of
+    the numbers. Only what follows from commuting and regrouping is unified: 2*(a + b) and 2*a + 2*b stay
+    two forms, though they are of one class.
+    """
+    if not isinstance(tree, Op):
+        return tree
+    chain = _CHAIN.get(tree.op)
+    if chain is None:
+        return Op(tree.op, canonical(tree.left), canonical(tree.right))
+    gives, takes = (sorted(map(canonical, terms), key=_order) for terms in _terms(tree, chain))
+    result = gives[0]
+    for term in gives[1:]:
+        result = Op(chain, result, term)
+    for term in takes:
+        result = Op(_INVERSE[chain], result, term)
+    return result
+
+
+def commuted(tree: Expr, most: int) -> list[Expr]:
+    """The tree and others with operands of + and * exchanged, at most so many of them."""
+    if not isinstance(tree, Op):
+        return [tree]
+    pairs = [(left, right) for left in commuted(tree.left, most) for right in commuted(tree.right, most)]
+    forms: list[Expr] = [Op(tree.op, left, right) for left, right in pairs]
+    if tree.op in _INVERSE:
+        forms += [Op(tree.op, right, left) for left, right in pairs]
+    return list(dict.fromkeys(forms))[:most]
+
+
+def _terms(tree: Expr, chain: Operator) -> tuple[list[Expr], list[Expr]]:
+    """What a chain of + and - (or * and /) gives, and what it takes."""
+    if not isinstance(tree, Op) or _CHAIN.get(tree.op) != chain:
+        return [tree], []
+    gives, takes = _terms(tree.left, chain)
+    more, less = _terms(tree.right, chain)
+    if tree.op == chain:
+        return gives + more, takes + less
+    return gives + less, takes + more
+
+
+def _order(tree: Expr) -> tuple[int, int, str]:
+    """By the first number, then short before long; constants last."""
+    numbers = [node.index for node in postorder(tree) if isinstance(node, Ref)]
+    return min(numbers, default=1_000), len(to_prefix(tree)), show(tree)

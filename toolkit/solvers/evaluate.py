@@ -1,6 +1,7 @@
 """How good a solver is: answers, equations, where it fails, and whether it needs the question at all."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,13 @@ import numpy.typing as npt
 import polars as pl
 
 from toolkit.data.gold import gold_verdicts
-from toolkit.equations import Verdict, count_operators, klass, klasses, matches
+from toolkit.equations import Expr, Op, Verdict, count_operators, klass, klasses, matches
+from toolkit.equations.tree import OPERATORS, postorder
 from toolkit.solvers.solver import Solution, Solver
 
 _SENTENCE_END = re.compile(r"(?<=[?!।|。？！．])\s*|(?<=\.)\s+")
 RESAMPLES = 2_000
+MOST_SETS = 8  # sets of operators that the confusion table names
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Evaluation:
     without_question: Share  # the answers with the last sentence left out: what an artefact would give
     by_steps: Mapping[int, Share]  # answers by the operators of the gold equation
     by_lang: Mapping[str, Share]
+    confusion: Mapping[str, Mapping[str, int]]  # the operators of the gold equation → those of the solver's
 
 
 def evaluate_solver(solver: Solver, problems: pl.DataFrame, seed: int = 0) -> Evaluation:
@@ -40,7 +44,8 @@ def evaluate_solver(solver: Solver, problems: pl.DataFrame, seed: int = 0) -> Ev
     rng = np.random.default_rng(seed)
     solutions = solver.solve(problems)
     right = _right_answers(solutions, problems)
-    same, known, steps = _compare_classes(solutions, gold_verdicts(problems, solver.tokens.constants))
+    verdicts = gold_verdicts(problems, solver.tokens.constants)
+    same, known, steps = _compare_classes(solutions, verdicts)
     bare = problems.with_columns(
         text=pl.Series([without_question(text) for text in problems["text"]], dtype=pl.String)
     )
@@ -50,8 +55,19 @@ def evaluate_solver(solver: Solver, problems: pl.DataFrame, seed: int = 0) -> Ev
         equations=interval(same[known], rng) if known.any() else None,
         without_question=interval(_right_answers(solver.solve(bare), problems), rng),
         by_steps={int(k): interval(right[steps == k], rng) for k in sorted(set(steps[steps >= 0].tolist()))},
+        confusion=_confusion(solutions, verdicts),
         by_lang={str(lang): interval(right[langs == lang], rng) for lang in sorted(set(langs.tolist()))},
     )
+
+
+def accuracies(solver: Solver, problems: pl.DataFrame) -> dict[str, float | None]:
+    """The two figures in brief: answers, and equations where gold is known."""
+    solutions = solver.solve(problems)
+    same, known, _ = _compare_classes(solutions, gold_verdicts(problems, solver.tokens.constants))
+    return {
+        "answer_accuracy": float(_right_answers(solutions, problems).mean()),
+        "class_accuracy": float(same[known].mean()) if known.any() else None,
+    }
 
 
 def _right_answers(solutions: Sequence[Sequence[Solution]], problems: pl.DataFrame) -> npt.NDArray[np.bool_]:
@@ -74,6 +90,28 @@ def _compare_classes(
         steps.append(count_operators(templates[0]) if templates else -1)
         same.append(bool(found) and klass(found[0].template) in klasses(templates))
     return np.array(same), np.array(known), np.array(steps)
+
+
+def _confusion(
+    solutions: Sequence[Sequence[Solution]], verdicts: Sequence[Verdict | None]
+) -> dict[str, dict[str, int]]:
+    """How often equations with some operators were taken for ones with others; rare sets are "other"."""
+    pairs = [
+        (_operators(verdict.templates[0]), _operators(found[0].template) if found else "none")
+        for found, verdict in zip(solutions, verdicts, strict=True)
+        if verdict is not None and verdict.ok
+    ]
+    kept = [name for name, _ in Counter(gold for gold, _ in pairs).most_common(MOST_SETS)]
+    table = {gold: dict.fromkeys([*kept, "other"], 0) for gold in [*kept, "other"]}
+    for gold, found in pairs:
+        table[gold if gold in kept else "other"][found if found in kept else "other"] += 1
+    return table
+
+
+def _operators(template: Expr) -> str:
+    """The operators of a template in a fixed order: "+ − −"."""
+    found = [node.op for node in postorder(template) if isinstance(node, Op)]
+    return " ".join(sorted(found, key=OPERATORS.index)) or "none"
 
 
 def interval(right: npt.NDArray[np.bool_] | Sequence[bool], rng: np.random.Generator) -> Share:

@@ -7,19 +7,24 @@ import polars as pl
 import torch
 from torch import Tensor
 
+from toolkit.data.candidates import likeliest
 from toolkit.data.gold import gold_verdicts
 from toolkit.equations import (
     Constant,
     Expr,
+    canonical,
+    commuted,
     from_prefix,
     parse,
     show,
     to_prefix,
 )
-from toolkit.equations.tree import OPERATORS
+from toolkit.equations.tree import OPERATORS, Const, Pi, postorder
+from toolkit.errors import WarmkitError
 from toolkit.solvers.config import SolverConfig
 
 LEAST = 0.01  # a class of a smaller posterior is not worth its time
+MOST_FORMS = 4
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Tokens:
 @dataclass(frozen=True)
 class Examples:
     row: Tensor  # [K] which problem of the table
-    prefix: Tensor  # [K, T], -1 after the end
+    prefixes: Sequence[Sequence[int]]  # K of them
     weight: Tensor  # [K]
 
 
@@ -64,6 +69,16 @@ def gold_templates(problems: pl.DataFrame, constants: Sequence[Constant]) -> lis
         verdict.templates[0] if verdict is not None and verdict.ok else None
         for verdict in gold_verdicts(problems, constants)
     ]
+
+
+def _forms(template: Expr, config: SolverConfig) -> list[Expr]:
+    """How a template is written for the decoder; several forms share its weight.
+
+    Xie and Sun learn equations as annotators wrote them; which of a + b and b + a they wrote is chance.
+    """
+    if config.forms == "commuted":
+        return commuted(template, MOST_FORMS)
+    return [canonical(template) if config.forms == "canonical" else template]
 
 
 def make_examples(
@@ -80,24 +95,43 @@ def make_examples(
     weights: list[float] = []
 
     def add(row: int, template: Expr, weight: float) -> None:
-        prefix = tokens.encode(template)
-        if prefix is not None and len(prefix) <= config.max_tokens:
-            rows.append(row)
-            prefixes.append(prefix)
-            weights.append(weight)
+        forms = _forms(template, config)
+        for form in forms:
+            prefix = tokens.encode(form)
+            if prefix is not None and len(prefix) <= config.max_tokens:
+                rows.append(row)
+                prefixes.append(prefix)
+                weights.append(weight / len(forms))
 
     place = {name: row for row, name in enumerate(problems["id"])}
     for row, template in enumerate(known):
         if template is not None:
             add(row, template, 1.0)
     if candidates is not None:
-        chosen = candidates.filter(pl.col("posterior") >= config.threshold).sort(
-            "posterior", descending=True, maintain_order=True
+        chosen = likeliest(candidates) if config.target == "best" else candidates
+        chosen = chosen.filter(
+            pl.col("posterior") >= config.threshold,
+            pl.col("posterior") > LEAST,
+            pl.col("problem_id").is_in(list(place)),
+        ).sort("posterior", descending=True, maintain_order=True)
+        for name, written, share in chosen.select("problem_id", "template", "posterior").iter_rows():
+            candidate = parse(written)
+            _check_constants(name, candidate, tokens)
+            if known[place[name]] is None:
+                add(place[name], candidate, share)
+    return Examples(torch.tensor(rows), prefixes, torch.tensor(weights))
+
+
+def _check_constants(name: str, candidate: Expr, tokens: Tokens) -> None:
+    """Candidates may come from a model with other constants: these are named, not left out unsaid."""
+    unknown = [
+        show(node)
+        for node in postorder(candidate)
+        if isinstance(node, Const | Pi) and node not in tokens.constants
+    ]
+    if unknown:
+        known = [show(constant) for constant in tokens.constants]
+        raise WarmkitError(
+            f"Problem {name}: the candidate {show(candidate)} uses {', '.join(unknown)}, which is no "
+            f"constant here. Give --constants {','.join([*known, *unknown])}, as the model that made it had."
         )
-        if config.target == "best":
-            chosen = chosen.unique("problem_id", keep="first", maintain_order=True)
-        for name, template, share in chosen.select("problem_id", "template", "posterior").iter_rows():
-            if name in place and known[place[name]] is None and share > LEAST:
-                add(place[name], parse(template), share)
-    padded = [prefix + [-1] * (config.max_tokens - len(prefix)) for prefix in prefixes]
-    return Examples(torch.tensor(rows), torch.tensor(padded), torch.tensor(weights))

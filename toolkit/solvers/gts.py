@@ -43,4 +43,4 @@ class Gts(nn.Module):
         always = there.new_ones(len(batch.rows), self.tokens.first_number)
         padding = torch.arange(states.shape[1], device=device) >= batch.lengths.unsqueeze(1)
         tokens = torch.cat([symbols, states.gather(1, places)], 1)
-        return Source(states, padding, root, tokens, torch.cat([always, there], 1))
+        return self.decoder.source(states, padding, root, tokens, torch.cat([always, there], 1))

@@ -3,11 +3,13 @@
 A tree is written as its prefix. Every node has a goal; the token of a node is chosen from its goal and the
 text; an operator splits its goal in two: the left goal at once, the right one when the left subtree is
 complete and its embedding is known. All trees of a batch stand at the same position of their prefixes, so
-one step of the network serves them all, in training (the tokens are given) and in beam search alike.
+one step of the network serves them all in beam search. In training the tokens are given, and all nodes of
+one level of all trees go through the network together.
 
 Shapes: N trees (or beams), T positions, V tokens [operators | constants | numbers], L words, H units.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -23,11 +25,11 @@ class Source:
     root: Tensor  # [N, H] the first goal
     tokens: Tensor  # [N, V, H] embeddings of all tokens
     allowed: Tensor  # [N, V] whether there is such a token (numbers that the problem has)
+    text_keys: Tensor  # [N, L, H] what attention compares a goal with
+    token_keys: Tensor  # [N, V, H] what scoring compares a goal with
 
     def rows(self, rows: Tensor) -> "Source":
-        return Source(
-            self.states[rows], self.padding[rows], self.root[rows], self.tokens[rows], self.allowed[rows]
-        )
+        return Source(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,56 @@ class Trees:
 
     def rows(self, rows: Tensor) -> "Trees":
         return Trees(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Forest:
+    """N whole trees as M nodes, in the order of their prefixes."""
+
+    tree: Tensor  # [M] which tree a node is of
+    token: Tensor  # [M]
+    left: Tensor  # [M] the left child, -1 of a leaf; likewise:
+    right: Tensor  # [M]
+    room: Tensor  # [M] whether an operator would have had room here
+    roots: Tensor  # [N]
+    merges: Sequence[Tensor]  # operators by height: each after those below it
+
+    @staticmethod
+    def of(prefixes: Sequence[Sequence[int]], operators: int, longest: int, device: torch.device) -> "Forest":
+        """The trees of complete prefixes, none longer than `longest`."""
+        nodes: list[tuple[int, int, bool]] = []
+        left, right, roots = [], [], []
+        heights: dict[int, list[int]] = {}
+        for tree, prefix in enumerate(prefixes):
+            first = len(nodes)
+            roots.append(first)
+            open_ = 1
+            for at, token in enumerate(prefix):
+                nodes.append((tree, token, open_ + 2 <= longest - at))
+                open_ += 1 if token < operators else -1
+            left += [-1] * len(prefix)
+            right += [-1] * len(prefix)
+            waiting: list[tuple[int, int]] = []  # subtrees that a parent further left waits for
+            for node in range(len(nodes) - 1, first - 1, -1):
+                height = 0
+                if nodes[node][1] < operators:
+                    (left[node], low), (right[node], high) = waiting.pop(), waiting.pop()
+                    height = 1 + max(low, high)
+                    heights.setdefault(height, []).append(node)
+                waiting.append((node, height))
+
+        def ints(values: Sequence[int]) -> Tensor:
+            return torch.tensor(values, dtype=torch.long, device=device)
+
+        return Forest(
+            ints([tree for tree, _, _ in nodes]),
+            ints([token for _, token, _ in nodes]),
+            ints(left),
+            ints(right),
+            torch.tensor([room for _, _, room in nodes], device=device),
+            ints(roots),
+            [ints(heights[height]) for height in sorted(heights)],
+        )
 
 
 class Gated(nn.Module):
@@ -74,6 +126,13 @@ class TreeDecoder(nn.Module):
         self.merge = Gated(3 * h, h)
         self.dropout = nn.Dropout(dropout)
 
+    def source(
+        self, states: Tensor, padding: Tensor, root: Tensor, tokens: Tensor, allowed: Tensor
+    ) -> Source:
+        """What is the same at every node is multiplied once."""
+        token_keys = self.score_token(self.dropout(tokens))
+        return Source(states, padding, root, tokens, allowed, self.attend_text(states), token_keys)
+
     def start(self, source: Source, longest: int) -> Trees:
         n, h = source.root.shape
         nothing = source.root.new_zeros(n, 0, h)
@@ -91,20 +150,31 @@ class TreeDecoder(nn.Module):
             open=places[:, 0] + 1,
         )
 
-    def scores(self, source: Source, trees: Trees, left: int) -> tuple[Tensor, Tensor]:
-        """Log-probabilities [N, V] of the next token, and the context [N, H]; `left` positions remain."""
-        goal = self.dropout(trees.goal)
-        energy = self.attend_score(
-            torch.tanh(self.attend_text(source.states) + self.attend_goal(goal).unsqueeze(1))
-        )
+    def attend(self, source: Source, goal: Tensor) -> Tensor:
+        """The context [N, H] of a goal [N, H]: what of the text it asks for."""
+        energy = self.attend_score(torch.tanh(source.text_keys + self.attend_goal(goal).unsqueeze(1)))
         weights = energy.squeeze(-1).masked_fill(source.padding, -torch.inf).softmax(-1)
-        context = (weights.unsqueeze(1) @ source.states).squeeze(1)
-        query = self.score_goal(torch.cat([goal, self.dropout(context)], -1)).unsqueeze(1)
-        logits = self.score(torch.tanh(query + self.score_token(self.dropout(source.tokens)))).squeeze(-1)
-        allowed = source.allowed.clone()
-        # An operator needs two more operands: not where the missing ones already fill what is left.
-        allowed[:, : self.operators] &= (trees.open + 2 <= left).unsqueeze(1)
-        return logits.masked_fill(~allowed, -torch.inf).log_softmax(-1), context
+        context: Tensor = (weights.unsqueeze(1) @ source.states).squeeze(1)
+        return context
+
+    def scores(self, source: Source, goals: Tensor, contexts: Tensor, room: Tensor) -> Tensor:
+        """Log-probabilities [N, t, V] of the tokens of t nodes [N, t, H]; `room` [N, t]: for an operator."""
+        query = self.score_goal(torch.cat([goals, self.dropout(contexts)], -1)).unsqueeze(2)
+        logits = self.score(torch.tanh(query + source.token_keys.unsqueeze(1))).squeeze(-1)
+        allowed = source.allowed.unsqueeze(1).repeat(1, goals.shape[1], 1)
+        allowed[:, :, : self.operators] &= room.unsqueeze(-1)
+        scores: Tensor = logits.masked_fill(~allowed, -torch.inf).log_softmax(-1)
+        return scores
+
+    def next_scores(self, source: Source, trees: Trees, left: int) -> tuple[Tensor, Tensor]:
+        """Log-probabilities [N, V] of the next token, and the context [N, H]; `left` positions remain.
+
+        An operator needs two more operands: no room where the missing ones already fill what is left.
+        """
+        context = self.attend(source, trees.goal)
+        room = (trees.open + 2 <= left).unsqueeze(1)
+        scores = self.scores(source, trees.goal.unsqueeze(1), context.unsqueeze(1), room)
+        return scores.squeeze(1), context
 
     def advance(self, source: Source, trees: Trees, context: Tensor, token: Tensor) -> Trees:
         """The trees with one more token [N] each; complete trees stay as they are."""
@@ -162,19 +232,42 @@ class TreeDecoder(nn.Module):
         right = self.right_goal(goal, context, embedding, sibling)
         return replace(trees, goal=torch.where(is_operator.unsqueeze(1), left, right), left_child=left_child)
 
-    def log_prob(self, source: Source, prefix: Tensor) -> Tensor:
-        """Log-probabilities [N] of prefixes [N, T] (-1 after the end)."""
-        longest = int((prefix >= 0).sum(1).max())
-        trees = self.start(source, longest)
-        total = source.root.new_zeros(len(prefix))
-        for at in range(longest):
-            there = prefix[:, at] >= 0
-            token = prefix[:, at].clamp(min=0)
-            scores, context = self.scores(source, trees, prefix.shape[1] - at)
-            chosen = scores.gather(1, token.unsqueeze(1)).squeeze(1)
-            total = total + torch.where(there, chosen, 0.0)
-            trees = self.advance(source, trees, context, token)
-        return total
+    def log_prob(self, source: Source, forest: Forest, owner: Tensor) -> Tensor:
+        """Log-probabilities [N] of the trees of a forest; owner [N] says which text of the source each is of.
+
+        What the steps of beam search compute one position after the other is computed here level by level,
+        since all tokens are known: subtrees from the leaves up, then goals from the roots down.
+        """
+        of_text = owner[forest.tree]
+        embedding = source.tokens[of_text, forest.token]
+        subtree = embedding
+        for nodes in forest.merges:
+            merged = self.merge(embedding[nodes], subtree[forest.left[nodes]], subtree[forest.right[nodes]])
+            subtree = subtree.index_copy(0, nodes, merged)
+        nodes = forest.roots
+        goal = source.root[owner]
+        goals, contexts, order = [], [], []
+        while len(nodes):
+            goal = self.dropout(goal)
+            context = self.attend(source.rows(of_text[nodes]), goal)
+            goals.append(goal)
+            contexts.append(context)
+            order.append(nodes)
+            splits = (forest.left[nodes] >= 0).nonzero().squeeze(1)
+            parents = nodes[splits]
+            known = goal[splits], context[splits], embedding[parents]
+            sibling = subtree[forest.left[parents]]
+            goal = torch.cat([self.left_goal(*known), self.right_goal(*known, sibling)])
+            nodes = torch.cat([forest.left[parents], forest.right[parents]])
+        nodes = torch.cat(order)
+        scores = self.scores(
+            source.rows(of_text[nodes]),
+            torch.cat(goals).unsqueeze(1),
+            torch.cat(contexts).unsqueeze(1),
+            forest.room[nodes].unsqueeze(1),
+        )
+        chosen = scores.squeeze(1).gather(1, forest.token[nodes].unsqueeze(1)).squeeze(1)
+        return source.root.new_zeros(len(owner)).index_add(0, forest.tree[nodes], chosen)
 
 
 def _take(values: Tensor, index: Tensor) -> Tensor:

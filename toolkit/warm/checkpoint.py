@@ -16,8 +16,7 @@ from typing import Any
 
 import polars as pl
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors import safe_open
 from torch import Tensor
 
 from toolkit.data import Vocabulary
@@ -28,6 +27,7 @@ from toolkit.warm.config import WarmConfig
 from toolkit.warm.memory import Memory
 from toolkit.warm.model import Warm
 from toolkit.warm.paths import Layout
+from toolkit.warm.weights import load_weights, save_weights
 
 FORMAT = "warmkit-warm-1"
 
@@ -55,12 +55,12 @@ class Checkpoint:
 
     def save(self, history: list[dict[str, Any]]) -> None:
         self.trained.history = history
-        weights = {name: tensor.detach().cpu() for name, tensor in self.trained.model.state_dict().items()}
+        weights = self.trained.model.state_dict()
         state = {f"model.{name}": tensor for name, tensor in weights.items()}
-        state |= {f"optimizer.{name}": tensor.cpu() for name, tensor in self._optimizer_tensors().items()}
-        state |= {"memory.paths": self.memory.paths.cpu(), "memory.scores": self.memory.scores.cpu()}
-        _save(self.folder / "training.safetensors", state, {"history": json.dumps(history)})
-        _save(self.folder / "weights.safetensors", weights, {})
+        state |= {f"optimizer.{name}": tensor for name, tensor in self._optimizer_tensors().items()}
+        state |= {"memory.paths": self.memory.paths, "memory.scores": self.memory.scores}
+        save_weights(self.folder / "training.safetensors", state, {"history": json.dumps(history)})
+        save_weights(self.folder / "weights.safetensors", weights)
         with replacing(self.folder / "model.json") as temporary:
             temporary.write_text(
                 json.dumps(_description(self.trained), ensure_ascii=False, indent=1), encoding="utf-8"
@@ -78,20 +78,27 @@ class Checkpoint:
                 f"{self.folder}: {', '.join(changed)} changed since it was started: not resumed."
             )
         path = self.folder / "training.safetensors"
-        tensors = _load(path)
+        self._restore_optimizer(self._restore_model(path))
         with safe_open(path, "pt") as file:
             history = json.loads(file.metadata()["history"])
-        parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "memory": {}}
-        for name, tensor in tensors.items():
-            part, _, rest = name.partition(".")
-            parts[part][rest] = tensor
-        self.trained.model.load_state_dict(parts["model"])
-        self._restore_optimizer(parts["optimizer"])
-        self.memory.paths.copy_(parts["memory"]["paths"])
-        self.memory.scores.copy_(parts["memory"]["scores"])
         assert isinstance(history, list)
         self.trained.history = history
         return history
+
+    def begin_from(self, folder: Path) -> None:
+        """Take over weights and memory of a model of the same problems; the optimiser starts afresh."""
+        self._restore_model(folder / "training.safetensors")
+
+    def _restore_model(self, path: Path) -> dict[str, Tensor]:
+        """Weights and memory; what else was saved is returned."""
+        parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "memory": {}}
+        for name, tensor in load_weights(path).items():
+            part, _, rest = name.partition(".")
+            parts[part][rest] = tensor
+        self.trained.model.load_state_dict(parts["model"])
+        self.memory.paths.copy_(parts["memory"]["paths"])
+        self.memory.scores.copy_(parts["memory"]["scores"])
+        return parts["optimizer"]
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         names = [name for name, _ in self.trained.model.named_parameters()]
@@ -119,7 +126,7 @@ def load_trained(folder: Path | str, device: torch.device | None = None) -> Trai
     constants = tuple(parse_constant(text) for text in described["constants"])
     vocabulary = Vocabulary(tuple(described["vocabulary"]))
     model = Warm(len(vocabulary), Layout(constants, config.model.operators), config.model)
-    model.load_state_dict(_load(folder / "weights.safetensors"))
+    model.load_state_dict(load_weights(folder / "weights.safetensors"))
     model.to(device or torch.device("cpu")).eval()
     return Trained(
         model,
@@ -169,17 +176,3 @@ def _read_description(folder: Path) -> dict[str, Any]:
 def _same(folder: Path, what: str, before: object, now: object) -> None:
     if before != now:
         raise WarmkitError(f"{folder}: the {what} changed since the run was started: not resumed.")
-
-
-def _save(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
-    with replacing(path) as temporary:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata)
-
-
-def _load(path: Path) -> dict[str, Tensor]:
-    try:
-        return load_file(path)
-    except FileNotFoundError:
-        raise WarmkitError(f"{path}: there is no such file: the model folder is not whole.") from None
-    except (OSError, SafetensorError) as error:
-        raise WarmkitError(f"{path}: it can't be read: {error}.") from None

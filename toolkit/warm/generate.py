@@ -5,21 +5,20 @@ each other (posterior, confidence) is computed in `toolkit.active.confidence`.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import polars as pl
 import torch
+from torch import Tensor
 
 from toolkit.data import numbers_of
 from toolkit.equations import (
     Candidate,
-    Const,
     EquationError,
     Expr,
-    Op,
-    Ref,
     evaluate,
     klasses,
     search,
@@ -29,6 +28,7 @@ from toolkit.errors import WarmkitError
 from toolkit.warm.checkpoint import Trained
 from toolkit.warm.explore import Explored, explore, in_codes, path_log_prob
 from toolkit.warm.model import Encoded, Warm
+from toolkit.warm.seeded import seeded
 from toolkit.warm.tensors import Batch, pi_value, to_tensors
 
 BATCH = 128
@@ -63,6 +63,7 @@ def generate(
     most: int = 32,
     lookahead: bool = True,
     searched: int = 0,
+    dropout_seed: int | None = None,
     device: torch.device | None = None,
     on_batch: Callable[[int], object] = lambda problems: None,
 ) -> list[Generated]:
@@ -70,11 +71,12 @@ def generate(
 
     `width` beams, whose next steps are all tested against the answer (without `lookahead` only those
     taken); `most` paths are kept for a problem. With `searched` > 0 the candidates of exhaustive
-    search with so many operators are scored by the policy as well.
+    search with so many operators are scored by the policy as well. With a `dropout_seed` dropout stays on:
+    another seed is another draw of the model (Gal and Ghahramani 2016).
     """
     if not len(problems):
         raise WarmkitError("There are no problems to generate for.")
-    model, layout = trained.model.eval(), trained.model.layout
+    model, layout = trained.model.train(dropout_seed is not None), trained.model.layout
     device = device or next(model.parameters()).device
     by_id = problems.sort("id")  # so that batches are the same whatever the order
     numbers = numbers_of(by_id)
@@ -83,30 +85,44 @@ def generate(
         candidates = search(numbers, by_id["answer"].to_list(), searched, layout.constants)
     data = to_tensors(by_id, trained.vocabulary, layout, trained.config.model.max_steps)
     results: dict[str, Generated] = {}
-    for batch in data.in_order_of_size(BATCH):
-        batch = batch.to(device)
-        rows = batch.rows.tolist()
-        with torch.no_grad():
-            encoded = model.encode(batch)
-            explored = explore(
-                model,
-                encoded,
-                batch,
-                width=width,
-                lookahead=lookahead,
-                beyond=BEYOND,
-                generator=None,
-                most=most,
-            )
-            paths = _paths(model, explored, batch, [candidates[row] for row in rows], numbers)
-            scored = _score(model, encoded, batch, paths)
-        lost = layout.to_codes(explored.lost, batch.n).tolist()
-        for i, row in enumerate(rows):
-            name, lang = by_id["id"][row], by_id["lang"][row]
-            miss = None if scored[i] else _miss(model, lost[i], numbers[row], lang)
-            results[name] = Generated(name, tuple(scored[i][:most]), miss)
-        on_batch(len(rows))
+    with nullcontext() if dropout_seed is None else seeded(dropout_seed, 0):
+        for batch in data.in_order_of_size(BATCH):
+            batch = batch.to(device)
+            rows = batch.rows.tolist()
+            with torch.no_grad():
+                encoded = model.encode(batch)
+                explored = explore(
+                    model,
+                    encoded,
+                    batch,
+                    width=width,
+                    lookahead=lookahead,
+                    beyond=BEYOND,
+                    generator=None,
+                    most=most,
+                )
+                paths = _paths(model, explored, batch, [candidates[row] for row in rows], numbers)
+                scored = _score(model, encoded, batch, paths)
+            lost = layout.to_codes(explored.lost, batch.n).tolist()
+            for i, row in enumerate(rows):
+                name, lang = by_id["id"][row], by_id["lang"][row]
+                miss = None if scored[i] else _miss(model, lost[i], numbers[row], lang)
+                results[name] = Generated(name, tuple(scored[i][:most]), miss)
+            on_batch(len(rows))
+    model.eval()
     return [results[name] for name in problems["id"]]
+
+
+def encoder_states(trained: Trained, problems: pl.DataFrame) -> Tensor:
+    """h^d_0 of each problem [N, H]: near for problems that read alike."""
+    model = trained.model.eval()
+    device = next(model.parameters()).device
+    data = to_tensors(problems, trained.vocabulary, model.layout, trained.config.model.max_steps)
+    states = torch.zeros(len(problems), trained.config.model.hidden)
+    with torch.no_grad():
+        for batch in data.in_order_of_size(BATCH):
+            states[batch.rows] = model.encode(batch.to(device)).hidden.cpu()
+    return states
 
 
 def _paths(
@@ -160,10 +176,3 @@ def _miss(model: Warm, path: list[list[int]], numbers: Sequence[Fraction], lang:
         return f"{show(template)} = {float(evaluate(template, numbers, pi_value(lang))):.6g}"
     except (EquationError, OverflowError):
         return show(template)
-
-
-def over_values(template: Expr, numbers: Sequence[Fraction]) -> Expr:
-    """The template as an equation over the problem's own numbers: N0 - N1 is 76 - 25."""
-    if isinstance(template, Op):
-        return Op(template.op, over_values(template.left, numbers), over_values(template.right, numbers))
-    return Const(numbers[template.index]) if isinstance(template, Ref) else template

@@ -16,8 +16,7 @@ same weights, bit for bit, as one that was not.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from toolkit.warm.explore import Found, explore, in_codes, path_log_prob
 from toolkit.warm.memory import Memory
 from toolkit.warm.model import Encoded, Warm
 from toolkit.warm.paths import Layout
+from toolkit.warm.seeded import seeded
 from toolkit.warm.tensors import Batch, ProblemTensors, to_tensors
 
 
@@ -57,13 +57,15 @@ def train(
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
     device: torch.device | None = None,
     resume: bool = False,
+    start: Path | None = None,
     on_batch: Callable[[int], object] = lambda problems: None,
     on_epoch: Callable[[Epoch], object] = lambda epoch: None,
 ) -> Trained:
     """Train on problems with answers and save the model in the folder `out` after every epoch.
 
     gold[i] says that the equation of problem i may be used (it belongs to D_s). With `resume` a run that
-    was stopped goes on where it was.
+    was stopped goes on where it was. `start` is the folder of a model of the same problems whose weights
+    and memory training begins with, though it may have known fewer equations.
     """
     if not len(problems):
         raise WarmkitError("There are no problems to train on.")
@@ -82,6 +84,8 @@ def train(
     history: list[Epoch] = []
     if resume:
         history = [Epoch(**figures) for figures in checkpoint.load()]
+    elif start is not None:
+        checkpoint.begin_from(start)
     elif config.train.search:
         _remember_search(memory, problems, layout, config)
     for epoch in range(len(history) + 1, config.train.epochs + 1):
@@ -102,22 +106,6 @@ def _has_settled(history: Sequence[Epoch], patience: int) -> bool:
     """Whether the loss has not come below its best for `patience` epochs."""
     losses = [figures.loss for figures in history]
     return bool(patience) and len(losses) > patience and min(losses[-patience:]) >= min(losses[:-patience])
-
-
-@contextmanager
-def seeded(seed: int, epoch: int) -> Iterator[torch.Generator]:
-    """Within this block torch's random numbers (first weights, dropout) depend on seed and epoch alone.
-
-    Gives a generator for everything that takes one. Sums run in a fixed order too.
-    """
-    were_fixed = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
-    try:
-        with torch.random.fork_rng():
-            torch.manual_seed((seed * 1_000_003 + epoch) % 2**63)
-            yield torch.Generator().manual_seed((seed * 1_000_003 + epoch + 500_000) % 2**63)
-    finally:
-        torch.use_deterministic_algorithms(were_fixed)
 
 
 def _remember_search(memory: Memory, problems: pl.DataFrame, layout: Layout, config: WarmConfig) -> None:

@@ -1,0 +1,200 @@
+"""What step two comes to on problems that it has not seen, and what it costs, as tables.
+
+    python bench/solvers.py --data FOLDER                    every table: hours on two cores
+    python bench/solvers.py --data FOLDER --only gold        one of them
+    python bench/solvers.py --data FOLDER --only ew10k --set epochs=25 --warm train.epochs=15
+
+FOLDER holds allarith.jsonl, ew10k.jsonl, hw10k.jsonl and math23k.jsonl in the native format (none comes with
+warmkit). Accuracy is the share of held-out problems whose value is the answer, in each fold. AllArith comes
+with four folds; EW10K and HW10K are split into five by seed.
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import polars as pl
+import torch
+
+from toolkit.active.candidates import find_candidates
+from toolkit.cli.output import print_table
+from toolkit.config import load_config
+from toolkit.data import read_problems
+from toolkit.data.split import folds as split_folds
+from toolkit.solvers.config import SolverConfig
+from toolkit.solvers.evaluate import accuracies
+from toolkit.solvers.solver import Solver, SolverEpoch
+from toolkit.warm.config import WarmConfig
+from toolkit.warm.train import train
+
+Row = tuple[str, ...]
+KINDS = ("gts", "graph2tree")
+
+
+@dataclass(frozen=True)
+class Bench:
+    data: Path
+    settings: SolverConfig
+    warm: WarmConfig
+    folds: int  # run no more of them
+
+
+def parts(problems: pl.DataFrame, most: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Each fold held out in turn: what is learnt from, and what is tested."""
+    for name in sorted(problems["split"].unique())[:most]:
+        yield problems.filter(pl.col("split") != name), problems.filter(pl.col("split") == name)
+
+
+def candidates_of(problems: pl.DataFrame, config: WarmConfig) -> pl.DataFrame:
+    """What WARM finds by the answers alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        trained = train(problems, config, Path(folder))
+    nothing_known = [frozenset[int]()] * len(problems)
+    return find_candidates(trained, problems, nothing_known, searched=config.train.search).table
+
+
+def cross_validated(
+    bench: Bench, name: str, problems: pl.DataFrame, kinds: tuple[str, ...], from_gold: bool
+) -> Iterator[Row]:
+    """One row a solver, which learns from gold equations or from answers alone."""
+    found: dict[str, list[float]] = {kind: [] for kind in kinds}
+    seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for learnt, tested in parts(problems, bench.folds):
+        table = None if from_gold else candidates_of(learnt, bench.warm)
+        for kind in kinds:
+            start = time.perf_counter()
+            solver = Solver.fit(kind, learnt, table, bench.settings, gold=from_gold)
+            seconds[kind].append(time.perf_counter() - start)
+            right = accuracies(solver, tested)["answer_accuracy"]
+            assert right is not None
+            found[kind].append(100 * right)
+            click.echo(f"{name} {kind} {tested['split'][0]}: {100 * right:.1f}", err=True)
+    for kind, shares in found.items():
+        mean, deviation = statistics.mean(shares), statistics.stdev(shares) if len(shares) > 1 else 0.0
+        each = " ".join(f"{share:.1f}" for share in shares)
+        yield (
+            f"{name}, {kind}",
+            f"{mean:.1f} ± {deviation:.1f}",
+            each,
+            f"{statistics.mean(seconds[kind]):.0f}",
+        )
+
+
+def gold(bench: Bench) -> Iterator[Row]:
+    yield from cross_validated(bench, "AllArith, gold", _read(bench, "allarith"), KINDS, True)
+
+
+def answers(bench: Bench) -> Iterator[Row]:
+    yield from cross_validated(bench, "AllArith, answers only", _read(bench, "allarith"), KINDS, False)
+
+
+def ew10k(bench: Bench) -> Iterator[Row]:
+    problems = split_folds(_read(bench, "ew10k"), 5, bench.settings.seed)
+    yield from cross_validated(bench, "EW10K, answers only", problems, ("gts",), False)
+
+
+def hw10k(bench: Bench) -> Iterator[Row]:
+    problems = split_folds(_read(bench, "hw10k"), 5, bench.settings.seed)
+    yield from cross_validated(bench, "HW10K, answers only", problems, ("gts",), False)
+
+
+def math23k(bench: Bench) -> Iterator[Row]:
+    """Gold equations of the train split, tested on the valid split; --set epochs=… is the time budget."""
+    problems = _read(bench, "math23k")
+    learnt = problems.filter(pl.col("split") == "train")
+    start = time.perf_counter()
+
+    def told(epoch: SolverEpoch) -> None:
+        click.echo(f"Math23K member {epoch.member} epoch {epoch.epoch}: loss {epoch.loss:.3f}", err=True)
+
+    solver = Solver.fit("gts", learnt, None, bench.settings, gold=True, on_epoch=told)
+    seconds = time.perf_counter() - start
+    right = accuracies(solver, problems.filter(pl.col("split") == "valid"))["answer_accuracy"]
+    assert right is not None
+    yield (
+        "Math23K valid, gold, gts",
+        f"{100 * right:.1f}",
+        f"{bench.settings.epochs} epochs",
+        f"{seconds:.0f}",
+    )
+
+
+def cost(bench: Bench) -> Iterator[Row]:
+    """Seconds of an epoch over AllArith, against one tree at a time, and the speed of solving."""
+    problems, settings = _read(bench, "allarith"), bench.settings
+    for hidden in (settings.hidden, 512):
+        for kind in KINDS:
+            sized = settings.model_copy(update={"hidden": hidden, "epochs": 2, "members": 1})
+            alone = sized.model_copy(update={"batch": 1, "epochs": 1})
+            batched = _epoch(kind, problems, sized)
+            sample = problems.head(64)
+            single = _epoch(kind, sample, alone) * len(problems) / len(sample)
+            times = f"{single / batched:.1f}× as fast as one tree at a time"
+            yield f"epoch, {kind}, hidden {hidden}", f"{batched:.1f} s", times, ""
+    solver = Solver.fit("gts", problems.head(64), None, settings.model_copy(update={"epochs": 1}), gold=True)
+    start = time.perf_counter()
+    solver.solve(problems)
+    together = len(problems) / (time.perf_counter() - start)
+    start = time.perf_counter()
+    for i in range(40):
+        solver.solve(problems[i : i + 1])
+    alone_speed = 40 / (time.perf_counter() - start)
+    times = f"{together / alone_speed:.1f}× as fast as one by one ({alone_speed:.0f} /s)"
+    yield "solve, gts", f"{together:.0f} /s", times, ""
+
+
+def _epoch(kind: str, problems: pl.DataFrame, settings: SolverConfig) -> float:
+    """Seconds of the last epoch: the first one warms up."""
+    ends = [time.perf_counter()]
+    Solver.fit(kind, problems, None, settings, gold=True, on_epoch=lambda _: ends.append(time.perf_counter()))
+    return ends[-1] - ends[-2] if len(ends) > 2 else ends[-1] - ends[0]
+
+
+def _read(bench: Bench, name: str) -> pl.DataFrame:
+    return read_problems(bench.data / f"{name}.jsonl").problems
+
+
+Table = Callable[[Bench], Iterator[Row]]
+TABLES: dict[str, Table] = {
+    "gold": gold,
+    "answers": answers,
+    "ew10k": ew10k,
+    "hw10k": hw10k,
+    "math23k": math23k,
+    "cost": cost,
+}
+
+
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--data", required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--only", type=click.Choice(list(TABLES)), multiple=True)
+@click.option("--seed", default=0, show_default=True)
+@click.option("--folds", default=5, show_default=True, help="Hold out so many of the folds in turn.")
+@click.option("--threads", default=0, help="Threads of torch. [default: its own choice]")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="A key of the solver.")
+@click.option("--warm", "warm_overrides", multiple=True, metavar="KEY=VALUE", help="A key of WARM.")
+def main(
+    data: Path,
+    only: tuple[str, ...],
+    seed: int,
+    folds: int,
+    threads: int,
+    overrides: tuple[str, ...],
+    warm_overrides: tuple[str, ...],
+) -> None:
+    if threads:
+        torch.set_num_threads(threads)
+    settings = load_config(SolverConfig, None, (f"seed={seed}", *overrides))
+    warm = load_config(WarmConfig, None, (f"train.seed={seed}", *warm_overrides))
+    for name in only or TABLES:
+        rows = list(TABLES[name](Bench(data, settings, warm, folds)))
+        title = f"{name}: seed {seed}, {torch.get_num_threads()} threads"
+        print_table(title, rows, ("what", "result", "in each fold", "seconds"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tiny import TINY
+
+from toolkit.cli import main
+
+SETTINGS = tuple(part for key in (*TINY, "warm.beam_width=3") for part in ("--set", key))
+
+
+@pytest.fixture
+def loop(tmp_path):
+    """Runs `warmkit loop` with its runs in a folder of this test."""
+
+    def run(*arguments: object, stdin: str | None = None):
+        written = ["loop", "--runs", str(tmp_path), *(str(argument) for argument in arguments)]
+        result = CliRunner().invoke(main, written, input=stdin)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result
+
+    return run
+
+
+def last(result) -> dict:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_a_run_ends_with_one_object_of_figures(loop, tmp_path):
+    figures = last(loop("bundled:en", "--run", "a", "--rounds", 1, *SETTINGS, "--json"))
+    assert (figures["run"], figures["rounds"], figures["labels"]) == ("a", 1, 4)
+    assert figures["stopped_by"] == "rounds"
+    assert 0 <= figures["gold_equivalent"] <= figures["reached"] <= 1
+    assert 0 <= figures["answer_accuracy"] <= 1 and figures["seconds"] > 0
+    assert Path(figures["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
+    again = loop("bundled:en", "--run", "a", *SETTINGS)
+    assert (again.exit_code, "there is such a run" in again.output) == (1, True)
+    more = last(loop("--run", "a", "--resume", "--rounds", 2, "--json"))
+    assert (more["rounds"], more["labels"]) == (2, 8)
+    undone = loop("--run", "a", "--rewind", 2)
+    assert "undone from round 2 on" in undone.output
+    assert last(loop("--run", "a", "--resume", "--rounds", 2, "--json"))["labels"] == 8
+    changed = loop("--run", "a", "--resume", "--batch", 9)
+    assert changed.exit_code == 1
+    assert "active.batch: 4 → 9" in changed.output
+    assert "said nothing of a problem zzz" in loop("--run", "a", "--revoke", "zzz").output
+    table = loop("--run", "a", "--resume")
+    assert "labels used" in table.output and "Report in" in table.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--resume",), 2, "Say which run"),
+        (("--run", "none", "--resume"), 1, "there is no such run"),
+        (("nowhere.jsonl",), 1, "nowhere.jsonl"),
+        (("--strategy", "entrpy"), 1, "Did you mean entropy?"),
+        (("--set", "active.bach=3"), 1, "Did you mean active.batch?"),
+        (("--annotator", "nobody"), 2, "nobody"),
+        (("--batch", "0"), 2, "0"),
+        (("--run", "../up"), 1, "can't name a run"),
+        (("--annotator", "label-studio"), 1, "not there yet"),
+    ],
+)
+def test_what_is_called_wrongly_is_a_sentence_and_leaves_nothing(loop, tmp_path, arguments, code, words):
+    result = loop(*arguments)
+    assert result.exit_code == code
+    assert words in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_person_at_the_keyboard_is_asked(loop, tmp_path):
+    answers = "s\n" * 3 + "w\nthe key is off\n"
+    figures = last(
+        loop(
+            "--annotator",
+            "terminal",
+            "--run",
+            "a",
+            "--rounds",
+            1,
+            *SETTINGS,
+            "--set",
+            "known=0",
+            "--json",
+            stdin=answers,
+        )
+    )
+    assert (figures["labels"], figures["stopped_by"]) == (4, "rounds")
+    assert "the key is off" in (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_person_who_quits_can_go_on_later(loop):
+    asked = ("--annotator", "terminal", "--run", "a", "--rounds", 1, *SETTINGS, "--set", "known=0")
+    stopped = loop(*asked, "--json", stdin="s\nq\n")
+    assert stopped.exit_code == 130
+    assert json.loads(stopped.stdout.splitlines()[-1])["stopped_by"] == "interrupt"
+    assert last(loop("--run", "a", "--resume", "--json", stdin="s\ns\ns\n"))["labels"] == 4
+
+
+def test_a_sheet_is_filled_in_and_read_back(loop, tmp_path):
+    patience = ("--set", "known=0", "--set", "annotator.patience=0")
+    figures = last(loop("--annotator", "file", "--run", "a", "--rounds", 1, *SETTINGS, *patience, "--json"))
+    assert figures["labels"] == 0
+    sheet = (tmp_path / "a" / "annotate" / "annotate-round-01.csv").read_text(encoding="utf-8-sig")
+    assert len(sheet.splitlines()) >= 5
+
+
+def test_ctrl_c_stops_politely_and_a_second_run_goes_on(tmp_path):
+    command = [sys.executable, "-m", "toolkit.cli", "loop", "--runs", str(tmp_path), "--run", "a"]
+    settings = [*SETTINGS, "--set", "warm.train.epochs=500", "--json"]
+    process = subprocess.Popen(
+        [*command, *settings],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("a/round-01/model/model.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert json.loads(out.splitlines()[-1])["stopped_by"] == "interrupt"
+    assert "Traceback" not in err
+    assert "stopped from the keyboard" in (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("most", [45_000, 120_000])
+def test_a_full_disk_is_a_sentence_and_the_run_goes_on_afterwards(tmp_path, most):
+    """The limit on a file's size stands in for the disk: the system refuses the same writes."""
+    command = [sys.executable, "-m", "toolkit.cli", "loop", "--runs", str(tmp_path), "--run", "a"]
+    settings = [*SETTINGS, "--rounds", "1", "--json"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def run(*arguments: str, most: int) -> subprocess.CompletedProcess[str]:
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        return subprocess.run(
+            [*command, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=environment,
+            preexec_fn=limit,
+            check=False,
+        )
+
+    full = run(*settings, most=most)
+    assert full.returncode == 1
+    assert "can't be" in full.stderr and "Traceback" not in full.stderr
+    assert (tmp_path / "a" / "config.yaml").exists()
+    done = run("--resume", "--json", most=resource.RLIM_INFINITY)
+    assert json.loads(done.stdout.splitlines()[-1])["labels"] == 4
+    assert list((tmp_path / "a").rglob("*.part")) == []

@@ -1,0 +1,294 @@
+import json
+import shutil
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+
+from toolkit.active.acquire import STRATEGIES
+from toolkit.data import write_table
+from toolkit.data.schema import PROBLEMS
+from toolkit.errors import WarmkitError
+from toolkit.loop.annotator import Question, Response
+from toolkit.loop.knowledge import Knowledge
+from toolkit.loop.loop import Loop
+from toolkit.loop.oracle import Oracle
+from toolkit.loop.outcome import summary, write_outcome
+from toolkit.loop.people import annotator_of
+from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
+
+
+def finished(root, config, annotator=None, name="a"):
+    run = create_run(root, name, config)
+    stop = Loop(run, annotator or annotator_of(run), sleep=lambda seconds: None).go()
+    return run, stop
+
+
+class Scripted:
+    """An annotator that says what a function makes of each question; None is silence."""
+
+    name, place, warnings = "scripted", "somewhere", ()
+
+    def __init__(self, say, waits=False):
+        self.say, self.patient, self.open = say, waits, []
+        self.submissions = []
+
+    def submit(self, questions: Sequence[Question]) -> None:
+        self.open = list(questions)
+        self.submissions.append(self.open)
+
+    def collect(self):
+        said = [self.say(question) for question in self.open]
+        return [one for one in said if one is not None]
+
+    def waits(self) -> bool:
+        return self.patient
+
+
+def response(question: Question, kind="equation", equation=None, note=None, who="ann") -> Response:
+    name = f"{who}:{question.round}:{question.problem_id}:{question.attempt}"
+    when = "2026-01-01T00:00:00+00:00"
+    return Response(question.problem_id, question.round, kind, equation, note, who, name, when, 7.0)
+
+
+def test_annotated_equations_join_D_s_and_the_figures_follow(tmp_path, tiny):
+    run, stop = finished(tmp_path, tiny("stop.rounds=2"))
+    assert stop.rule == "rounds"
+    knowledge = Knowledge(run)
+    assert [len(knowledge.known(r)) for r in (1, 2, 3)] == [0, 4, 8]
+    gold = dict(knowledge.problems.select("id", "equation").iter_rows())
+    assert all(gold[name] == equation for name, equation in knowledge.known(3).items())
+    figures = {(r, name): value for r, split, name, value in run.ledger.metrics() if split == "pool"}
+    assert [figures[r, "labels"] for r in (1, 2, 3)] == [0, 4, 8]
+    asked = [one.problem_id for one in run.ledger.asked()]
+    assert len(set(asked)) == 8
+    outcome = write_outcome(run)
+    assert outcome == summary(run)
+    assert (outcome["rounds"], outcome["labels"], outcome["stopped_by"]) == (2, 8, "rounds")
+    assert set(outcome) == {
+        *("run", "rounds", "labels", "reached", "gold_equivalent", "answer_accuracy", "stopped_by"),
+        *("seconds", "report"),
+    }
+    page = run.report.read_text(encoding="utf-8")
+    assert "en-" in page and asked[0] in page
+    metrics = pl.read_parquet(run.folder / "metrics.parquet")
+    assert metrics.filter(pl.col("name") == "labels")["value"].to_list() == [0, 4, 8]
+    equations = pl.read_parquet(run.folder / "equations.parquet")
+    assert set(equations.filter(pl.col("origin") == "gold")["id"]) == set(knowledge.known(3))
+
+
+def test_the_same_seed_asks_the_same_questions_and_another_does_not(tmp_path, tiny):
+    asked = []
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        run, _ = finished(tmp_path, tiny(f"seed={seed}", "solver_each_round=false"), name=name)
+        asked.append([one.problem_id for one in run.ledger.asked()])
+    assert asked[0] == asked[1] != asked[2]
+
+
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_every_strategy_fills_a_batch(tmp_path, tiny, strategy):
+    config = tiny(
+        f"active.strategy={strategy}", "stop.rounds=2", "solver_each_round=false", "active.members=2"
+    )
+    run, _ = finished(tmp_path, config)
+    asked = run.ledger.asked()
+    assert [one.round for one in asked] == [1] * 4 + [2] * 4
+    assert {one.kind for one in asked} <= {"random", "unsolved", "strategy"}
+
+
+def test_a_rejected_equation_is_asked_again_with_the_reason_and_at_last_left_aside(tmp_path, tiny):
+    annotator = Scripted(lambda question: response(question, equation="1 + 1"))
+    run, _ = finished(tmp_path, tiny("annotator.attempts=3", "stop.rounds=1"), annotator)
+    assert [len(questions) for questions in annotator.submissions] == [4, 4, 4]
+    first, second, third = (questions[0] for questions in annotator.submissions)
+    assert first.complaint is None and first.attempt == 0
+    assert second.complaint and (second.attempt, third.attempt) == (1, 2)
+    assert Knowledge(run).known(2) == {}
+    assert {s.verdict for s in Knowledge(run).standings().values()} == {"rejected"}
+
+
+@pytest.mark.parametrize(("share", "known"), [(0, 0), (2, 2)])
+def test_annotators_who_answer_nothing_or_half_are_not_waited_for_without_end(tmp_path, tiny, share, known):
+    gold = {}
+
+    def say(question):
+        place = sorted(gold).index(question.problem_id) if question.problem_id in gold else len(gold)
+        gold.setdefault(question.problem_id, place)
+        chosen = list(gold).index(question.problem_id) < share
+        return response(question, equation=truth[question.problem_id]) if chosen else None
+
+    config = tiny("stop.rounds=1", "annotator.patience=5")
+    run = create_run(tmp_path, "a", config)
+    truth = dict(run.problems().select("id", "equation").iter_rows())
+    pauses = []
+    Loop(run, Scripted(say, waits=True), sleep=pauses.append).go()
+    assert 5 <= sum(pauses) < 60
+    assert len(Knowledge(run).known(2)) == known
+    assert run.ledger.result(1, "annotate") == {"asked": 4, "open": 4 - known}
+
+
+def test_a_disputed_answer_key_goes_to_the_list_and_not_to_D_s(tmp_path, tiny):
+    annotator = Scripted(lambda question: response(question, "wrong_answer", note="It should be 12."))
+    run, _ = finished(tmp_path, tiny("stop.rounds=1"), annotator)
+    knowledge = Knowledge(run)
+    assert knowledge.known(2) == {}
+    assert {s.verdict for s in knowledge.standings().values()} == {"disputed"}
+    assert not set(knowledge.askable(2)) & set(knowledge.standings())
+    write_outcome(run)
+    assert "It should be 12." in run.report.read_text(encoding="utf-8")
+
+
+def test_two_annotators_who_disagree_are_kept_aside(tmp_path, tiny):
+    run = create_run(tmp_path, "a", tiny())
+    problem = run.problems().filter(pl.col("equation").str.contains(r"^\d+ \+ \d+$")).row(0, named=True)
+    question = Question(problem["id"], 1, problem["text"], problem["answer"], "en", (), ())
+    ann = response(question, equation=problem["equation"], who="ann")
+    bob = response(question, "wrong_answer", note="no", who="bob")
+    with run.ledger.transaction():
+        run.ledger.record([ann])
+    assert Knowledge(run).standings()[problem["id"]].verdict == "accepted"
+    with run.ledger.transaction():
+        run.ledger.record([bob])
+    assert Knowledge(run).standings()[problem["id"]].verdict == "disputed"
+
+
+def test_what_an_annotator_said_may_be_edited_revoked_and_rewound_but_is_never_deleted(tmp_path, tiny):
+    run, _ = finished(tmp_path, tiny("stop.rounds=2"))
+    said = run.ledger.responses()
+    edited = Response(**{**said[0].__dict__, "kind": "skip", "equation": None})
+    with run.ledger.transaction():
+        assert run.ledger.record([edited, edited]) == 1
+    assert Knowledge(run).standings()[said[0].problem_id].verdict == "skipped"
+    assert run.ledger.revoke(said[1].problem_id) == 1
+    assert said[1].problem_id not in Knowledge(run).standings()
+    assert run.ledger.revoke("nobody") == 0
+    run.rewind(2)
+    assert {one.round for one in run.ledger.asked()} == {1}
+    assert not run.round_folder(2).exists() and run.round_folder(1).exists()
+    kept = run.ledger._db.execute("SELECT count(*) FROM responses").fetchone()[0]
+    assert kept == len(said) + 1
+    with pytest.raises(WarmkitError, match="no round 7"):
+        run.rewind(7)
+
+
+def test_a_rewound_round_is_done_again_alike(tmp_path, tiny):
+    run, _ = finished(tmp_path, tiny("stop.rounds=2"))
+    before = run.ledger.asked(), run.ledger.metrics(), Knowledge(run).known(3)
+    run.rewind(2)
+    Loop(run, annotator_of(run)).go()
+    assert (run.ledger.asked(), run.ledger.metrics(), Knowledge(run).known(3)) == before
+
+
+def test_budget_cuts_the_last_batch_and_ends_the_run(tmp_path, tiny):
+    run, stop = finished(tmp_path, tiny("stop.budget=6", "stop.rounds=null", "stop.kappa=null"))
+    assert stop.rule == "budget"
+    assert [sum(one.round == r for one in run.ledger.asked()) for r in (1, 2)] == [4, 2]
+
+
+def test_a_batch_larger_than_the_pool_asks_it_all_and_stops(tmp_path, tiny):
+    run, stop = finished(tmp_path, tiny("active.batch=100", "stop.rounds=null"))
+    assert stop.rule == "pool"
+    assert len(run.ledger.asked()) == 24
+    assert len(Knowledge(run).known(2)) == 24
+
+
+def test_gold_for_all_leaves_nothing_to_ask_and_gold_for_none_nothing_to_ask_an_oracle(tmp_path, tiny):
+    run, stop = finished(tmp_path, tiny("known=1"), name="all")
+    assert (stop.rule, run.ledger.asked()) == ("pool", [])
+    rows = [(f"p{i}", f"{i} and {i + 3} make", float(2 * i + 3), None, "en", None) for i in range(12)]
+    write_table(pl.DataFrame(rows, schema=PROBLEMS, orient="row"), tmp_path / "none.jsonl")
+    run, stop = finished(tmp_path, tiny(f"data={tmp_path / 'none.jsonl'}"), name="none")
+    assert (stop.rule, run.ledger.asked()) == ("pool", [])
+    assert summary(run)["gold_equivalent"] is None
+    write_outcome(run)
+    people = Scripted(lambda question: response(question, "skip"))
+    config = tiny(f"data={tmp_path / 'none.jsonl'}", "annotator.name=terminal")
+    run, stop = finished(tmp_path, config, people, name="people")
+    assert stop.rule == "rounds"
+    assert {s.verdict for s in Knowledge(run).standings().values()} == {"skipped"}
+
+
+def test_errors_of_the_oracle_are_found_where_the_answer_is_wrong(tmp_path, tiny):
+    config = tiny("annotator.error_rate=0.9", "annotator.attempts=9", "stop.rounds=1")
+    run, _ = finished(tmp_path, config)
+    standings = Knowledge(run).standings()
+    assert sum(s.rejections for s in standings.values()) > 0
+    assert {s.verdict for s in standings.values()} == {"accepted"}
+
+
+@pytest.mark.parametrize("stage", ["train", "generate", "solver", "choose", "annotate"])
+def test_ctrl_c_in_any_stage_keeps_what_is_done_and_resumes_to_the_same_end(tmp_path, tiny, stage):
+    class Interrupts:
+        def stage(self, round_, name):
+            if (round_, name) == (1, stage):
+                raise KeyboardInterrupt
+
+        def progress(self, done, total): ...
+        def figures(self, **figures): ...
+        def say(self, sentence): ...
+
+    whole, _ = finished(tmp_path, tiny(), name="whole")
+    run = create_run(tmp_path, "stopped", tiny())
+    stop = Loop(run, annotator_of(run), Interrupts()).go()
+    assert stop.rule == "interrupt"
+    assert write_outcome(run)["stopped_by"] == "interrupt"
+    assert "interrupt" in run.report.read_text(encoding="utf-8")
+    run.ledger.close()
+    again = open_run(tmp_path, "stopped")
+    assert Loop(again, annotator_of(again)).go().rule == "rounds"
+    assert again.ledger.metrics() == whole.ledger.metrics()
+    assert again.ledger.asked() == whole.ledger.asked()
+
+
+def test_a_run_has_one_loop_at_a_time(tmp_path, tiny):
+    run = create_run(tmp_path, "a", tiny())
+    with locked(run), pytest.raises(WarmkitError, match=r"process \d+ works on this run"), locked(run):
+        pass
+    with locked(run):
+        pass
+
+
+def test_a_changed_configuration_is_refused_with_the_difference(tmp_path, tiny):
+    create_run(tmp_path, "a", tiny())
+    with pytest.raises(WarmkitError, match=r"active\.batch: 4 → 5"):
+        open_run(tmp_path, "a", tiny("active.batch=5"))
+    assert open_run(tmp_path, "a", tiny("stop.rounds=7")).config.stop.rounds == 7
+
+
+def test_a_run_folder_can_be_moved(tmp_path, tiny):
+    run, _ = finished(tmp_path, tiny("stop.rounds=1"))
+    run.ledger.close()
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copytree(run.folder, tmp_path / "elsewhere" / "b")
+    moved = open_run(tmp_path / "elsewhere", "b", tiny("stop.rounds=2"))
+    assert Loop(moved, annotator_of(moved)).go().rule == "rounds"
+    assert len(moved.ledger.asked()) == 8
+
+
+def test_runs_are_named_listed_and_deleted(tmp_path, tiny):
+    assert create_run(tmp_path, None, tiny()).name == "run-1"
+    assert create_run(tmp_path, None, tiny()).name == "run-2"
+    with pytest.raises(WarmkitError, match="there is such a run"):
+        create_run(tmp_path, "run-1", tiny())
+    for bad in ("../x", "", "a/b", ".hidden"):
+        with pytest.raises(WarmkitError, match="can't name a run"):
+            create_run(tmp_path, bad or " ", tiny())
+    delete_run(tmp_path, "run-1")
+    assert run_names(tmp_path) == ["run-2"]
+    with pytest.raises(WarmkitError, match="no such run"):
+        open_run(tmp_path, "run-1")
+
+
+def test_late_and_foreign_responses_do_no_harm(tmp_path, tiny):
+    class Chatty(Oracle):
+        def collect(self):
+            said = list(super().collect())
+            strange = (
+                [Response("nobody", 1, "equation", "1+1", None, "x", "x:1", "2026", None)] if said else []
+            )
+            return [*said, *said, *strange]
+
+    run = create_run(tmp_path, "a", tiny())
+    Loop(run, Chatty(run.problems())).go()
+    assert len(run.ledger.responses()) == 4
+    assert json.dumps(summary(run))

@@ -1,0 +1,67 @@
+"""What an annotation costs: the seconds it is predicted to take."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from toolkit.active.confidence import Floats
+
+
+@dataclass(frozen=True)
+class SecondsWeights:
+    """Seconds of an annotation: a guess to begin with, until `fit_seconds` has seen enough of them."""
+
+    start: float = 5.0  # to open the page and to send it
+    word: float = 0.25  # silent reading, 238 words a minute (Brysbaert 2019)
+    operand: float = 4.0  # to find out what a number is for
+    candidate: float = 2.0  # to read an equation offered
+
+
+def predicted_seconds(
+    words: npt.ArrayLike,
+    operands: npt.ArrayLike,
+    candidates: npt.ArrayLike,
+    weights: SecondsWeights | None = None,
+) -> Floats:
+    """Seconds to annotate each problem, linear in its words, its numbers and the candidates shown."""
+    weights = weights or SecondsWeights()
+    terms = np.array([weights.start, weights.word, weights.operand, weights.candidate])
+    seconds: Floats = _terms(words, operands, candidates) @ terms
+    return seconds
+
+
+def fit_seconds(
+    words: npt.ArrayLike,
+    operands: npt.ArrayLike,
+    candidates: npt.ArrayLike,
+    seconds: npt.ArrayLike,
+    *,
+    least: int = 20,
+    most: float = 600.0,
+) -> SecondsWeights:
+    """The non-negative weights of least squares; the default where fewer than `least` times are known.
+
+    Times over `most` seconds are left out: somebody had a break.
+    """
+    seen = np.asarray(seconds, dtype=np.float64)
+    kept = (seen >= 0) & (seen <= most)  # not true of NaN: a time that is not known
+    if kept.sum() < least:
+        return SecondsWeights()
+    terms, seen = _terms(words, operands, candidates)[kept], seen[kept]
+    best, weights = math.inf, np.zeros(4)
+    # The answer is plain least squares on the weights that are not zero, and four have only 15 subsets.
+    for support in (list(some) for size in range(1, 5) for some in combinations(range(4), size)):
+        fitted = np.linalg.lstsq(terms[:, support], seen, rcond=None)[0]
+        loss = float(((terms[:, support] @ fitted - seen) ** 2).sum())
+        if fitted.min() >= 0 and loss < best:
+            best, weights = loss, np.zeros(4)
+            weights[support] = fitted
+    return SecondsWeights(*weights.tolist())
+
+
+def _terms(words: npt.ArrayLike, operands: npt.ArrayLike, candidates: npt.ArrayLike) -> Floats:
+    columns = np.broadcast_arrays(1.0, words, operands, candidates)
+    return np.stack(columns, axis=-1).astype(np.float64)

@@ -1,0 +1,5 @@
+"""`python -m toolkit.cli` is the `warmkit` command."""
+
+from toolkit.cli import main
+
+main()

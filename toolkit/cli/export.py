@@ -1,0 +1,89 @@
+"""`warmkit export`: gold and generated equations for other programs."""
+
+from pathlib import Path
+
+import click
+
+from toolkit.cli.output import json_option, print_json, waiting
+from toolkit.cli.parameters import constants_option, skip_bad_option
+from toolkit.data.read import read_candidates, read_problems
+from toolkit.data.write import WRITERS, write_table
+from toolkit.equations import Constant
+from toolkit.errors import WarmkitError
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  warmkit export mine.jsonl --candidates candidates.parquet --out equations.csv
+  warmkit export mine.jsonl --candidates candidates.parquet --gold --threshold 0.9 --out equations.parquet
+  warmkit export mine.jsonl --candidates candidates.parquet --mwptoolkit --out dataset/mine"""
+)
+@click.argument("data")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Ends in .parquet, .jsonl or .csv; a folder with --mwptoolkit.",
+)
+@click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
+@click.option(
+    "--gold", is_flag=True, help="Use the gold equations of DATA too. [default: without candidates]"
+)
+@click.option(
+    "--threshold",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Leave out equations that are less likely.",
+)
+@click.option("--mwptoolkit", is_flag=True, help="The three files that MWPToolkit reads, by split.")
+@constants_option
+@skip_bad_option
+@json_option
+def export(
+    data: str,
+    out: Path,
+    candidates: Path | None,
+    gold: bool,
+    threshold: float,
+    mwptoolkit: bool,
+    constants: tuple[Constant, ...],
+    skip_bad: bool,
+    as_json: bool,
+) -> None:
+    """Write each problem of DATA with one equation: its gold one, or the likeliest that was generated.
+
+    The columns are those of a problem set and template, posterior, origin: warmkit reads the file back.
+    """
+    from toolkit.data.export import with_equations, write_mwptoolkit
+
+    if not mwptoolkit and out.suffix.lower() not in WRITERS:
+        raise click.UsageError(f"{out}: the name must end in {', '.join(WRITERS)} (or give --mwptoolkit).")
+    with waiting(f"Reading {data}"):
+        problems = read_problems(data, skip_bad=skip_bad).problems
+        table = read_candidates(candidates, problems) if candidates else None
+        equations = with_equations(
+            problems, table, constants, gold=gold or table is None, threshold=threshold
+        )
+    if not len(equations):
+        raise WarmkitError("No problem has an equation: give --candidates, or allow --gold equations.")
+    files = write_mwptoolkit(equations, out) if mwptoolkit else None
+    if files is None:
+        write_table(equations, out)
+    from_gold = int((equations["origin"] == "gold").sum())
+    if as_json:
+        print_json(
+            {
+                "out": str(out),
+                "problems": len(problems),
+                "equations": len(equations),
+                "gold": from_gold,
+                "files": files,
+            }
+        )
+        return
+    click.echo(
+        f"{len(equations):,} of {len(problems):,} problems have an equation, "
+        f"{from_gold:,} of them gold. Written to {out}"
+    )

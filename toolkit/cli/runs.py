@@ -1,0 +1,313 @@
+"""`warmkit runs`: what runs there are, what they came to, and in what they differ."""
+
+import shlex
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolkit.cli.output import console, json_option, percent, print_json, print_table, setting
+from toolkit.cli.parameters import runs_option
+from toolkit.config import changed_keys, known_keys
+from toolkit.errors import WarmkitError
+from toolkit.loop.config import LoopConfig
+from toolkit.loop.run import Run, delete_run, open_run, run_names
+from toolkit.loop.summary import stage_seconds, state, summary
+
+POOL = ("labels", "known", "reached", "gold_equivalent", "confidence", "random_error")
+COUNTS = ("labels", "known")
+HEADERS = (
+    *("run", "data", "annotator", "strategy", "rounds", "labels", "reached", "gold", "solver"),
+    *("ended by", "seconds"),
+)
+WIDE = 120  # characters of a screen; on a smaller one, what a run is about goes below its name
+NEARLY = 0.95  # of the best accuracy of a run: how soon it was nearly as good as it got
+
+
+@click.group()
+def runs() -> None:
+    """Runs of the loop: list, show, compare and delete them."""
+
+
+@runs.command(
+    "list",
+    epilog="""\b
+Examples:
+  warmkit runs list
+  warmkit runs list --runs elsewhere --json""",
+)
+@runs_option
+@json_option
+def list_(runs: Path, as_json: bool) -> None:
+    """List the runs of a folder, the newest first."""
+    names = sorted(run_names(runs), key=lambda name: _changed(runs / name), reverse=True)
+    found = [_entry_or_damage(runs, name) for name in names]
+    if as_json:
+        print_json({"runs": found})
+        return
+    if not found:
+        click.echo(f"There are no runs in {runs} yet. Begin one: warmkit loop bundled:en --rounds 3")
+        return
+    screen = console()
+    if screen.is_terminal and screen.width < WIDE:
+        rows = [_narrow(_row(one)) for one in found]
+        print_table("", rows, (HEADERS[0], *HEADERS[4:]))
+    else:
+        print_table("", [_row(one) for one in found], HEADERS)
+    for one in found:
+        if one["state"] == "damaged":
+            click.echo(f"warning: {one['problem']}", err=True)
+
+
+@runs.command(
+    epilog="""\b
+Examples:
+  warmkit runs show run-1
+  warmkit runs show run-1 --json"""
+)
+@click.argument("name")
+@runs_option
+@json_option
+def show(name: str, runs: Path, as_json: bool) -> None:
+    """Show what the run NAME came to, round by round."""
+    with _opened(runs, name) as run:
+        entry, rounds, seconds = _entry(run), _rounds(run), stage_seconds(run)
+        end = run.ledger.fact("end") or {}
+        has_report = run.report.exists()
+    if as_json:
+        print_json({**entry, "by_round": rounds, "stage_seconds": seconds})
+        return
+    labels = ("data", "annotator", "strategy")
+    print_table(f"run {name}", [(label, entry[label]) for label in labels] + _figures(entry))
+    if rounds:
+        headers = ("round", "labels", "known", "reached", "gold", "confidence", "random error", "solver")
+        print_table("\nby round", [_round_row(one) for one in rounds], headers)
+    if seconds:
+        print_table("\nseconds by stage", [(stage, f"{spent:.1f}") for stage, spent in seconds.items()])
+    click.echo("")
+    if entry["state"] == "running":
+        click.echo("It is being worked on.")
+    elif entry["state"] == "stopped":
+        click.echo(f"It was stopped. Go on: {_resume(runs, name)}")
+    else:
+        click.echo(end["sentence"])
+    click.echo(f"Report in {entry['report']}" if has_report else "There is no report yet.")
+
+
+@runs.command(
+    epilog="""\b
+Examples:
+  warmkit runs compare hybrid random
+  warmkit runs compare run-1 run-2 run-3 --json"""
+)
+@click.argument("names", nargs=-1, required=True, metavar="NAME NAME...")
+@runs_option
+@json_option
+def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
+    """Compare runs side by side: in what they were set up differently, and what they came to."""
+    names = tuple(dict.fromkeys(names))
+    if len(names) < 2:
+        raise click.UsageError("Name two runs at least.")
+    configs, entries = [], []
+    for name in names:
+        with _opened(runs, name) as run:
+            configs.append(run.config)
+            entries.append({**_entry(run), "labels_to_nearly_best": _soon(_rounds(run))})
+    differences = _differences(configs)
+    if as_json:
+        values = {key: dict(zip(names, row, strict=True)) for key, row in differences.items()}
+        print_json({"runs": entries, "configuration": values})
+        return
+    if differences:
+        rows = [(key, *(setting(value) for value in row)) for key, row in differences.items()]
+        print_table("set up differently", rows, ("", *names))
+        click.echo("")
+    else:
+        click.echo("They are set up alike.\n")
+    columns = [[*_figures(one), _soon_row(one)] for one in entries]
+    figures = [
+        (cells[0][0], *(value for _, value in cells))
+        for cells in zip(*columns, strict=True)  # a row of the table is one figure of every run
+    ]
+    print_table("what they came to", figures, ("", *names))
+
+
+@runs.command(
+    epilog="""\b
+Examples:
+  warmkit runs delete run-1
+  warmkit runs delete run-1 run-2 --yes"""
+)
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@runs_option
+@json_option
+def delete(names: tuple[str, ...], yes: bool, runs: Path, as_json: bool) -> None:
+    """Delete runs, with all annotations and models in them."""
+    names = tuple(dict.fromkeys(names))
+    hindrances = [sentence for name in names if (sentence := _hindrance(runs, name)) is not None]
+    if hindrances:
+        raise WarmkitError("\n".join([*hindrances, "Nothing was deleted."]))
+    if not yes:
+        click.confirm(f"Delete {', '.join(names)} with all annotations and models?", abort=True, err=True)
+    for name in names:
+        try:
+            delete_run(runs, name)
+        except OSError as error:
+            raise WarmkitError(f"{runs / name}: it can't be deleted: {error}.") from None
+    if as_json:
+        print_json({"deleted": list(names)})
+    else:
+        click.echo(f"Deleted {', '.join(names)}.")
+
+
+@contextmanager
+def _opened(root: Path, name: str) -> Iterator[Run]:
+    """A run to read from. What is wrong with its files is a sentence, whenever it shows."""
+    try:
+        run = open_run(root, name)
+        try:
+            yield run
+        finally:
+            run.ledger.close()
+    except (OSError, sqlite3.Error, ValueError) as error:
+        raise WarmkitError(f"{root / name}: the run can't be read: {error}.") from None
+
+
+def _changed(folder: Path) -> float:
+    """When the state of a run last changed. Its newest rows may still be in the journal beside it."""
+    times = [0.0]
+    for name in ("state.sqlite", "state.sqlite-wal"):
+        try:
+            times.append((folder / name).stat().st_mtime)
+        except OSError:
+            continue
+    return max(times)
+
+
+def _entry(run: Run) -> dict[str, Any]:
+    return {
+        **summary(run),
+        "data": run.config.data,
+        "annotator": run.config.annotator.name,
+        "strategy": run.config.active.strategy,
+        "state": state(run),
+        "problem": None,
+    }
+
+
+def _entry_or_damage(root: Path, name: str) -> dict[str, Any]:
+    try:
+        with _opened(root, name) as run:
+            return _entry(run)
+    except WarmkitError as error:
+        return {"run": name, "state": "damaged", "problem": str(error)}
+
+
+def _hindrance(root: Path, name: str) -> str | None:
+    """Why a run can't be deleted."""
+    try:
+        with _opened(root, name) as run:
+            at_work = state(run) == "running"
+    except WarmkitError as error:
+        damaged = name in run_names(root)
+        return (
+            f"{error}\nA damaged run is deleted by hand, as the folder {root / name}."
+            if damaged
+            else str(error)
+        )
+    return f"{root / name}: the run is being worked on. Wait, or stop it." if at_work else None
+
+
+def _rounds(run: Run) -> list[dict[str, Any]]:
+    """The figures of each round, None where a round has none."""
+    values = {(round_, split, name): value for round_, split, name, value in run.ledger.metrics()}
+    rounds = []
+    for round_ in sorted({round_ for round_, _, _ in values}):
+        figures: dict[str, Any] = {name: values.get((round_, "pool", name)) for name in POOL}
+        for name in COUNTS:
+            figures[name] = None if figures[name] is None else int(figures[name])
+        accuracy = values.get((round_, "test", "answer_accuracy"))
+        rounds.append({"round": round_, **figures, "answer_accuracy": accuracy})
+    return rounds
+
+
+def _soon(rounds: Sequence[dict[str, Any]]) -> int | None:
+    """The labels with which the solver was first nearly as good as it ever was."""
+    measured = [(one["labels"], one["answer_accuracy"]) for one in rounds if one["answer_accuracy"]]
+    best = max((accuracy for _, accuracy in measured), default=0.0)
+    return next((labels for labels, accuracy in measured if accuracy >= NEARLY * best), None)
+
+
+def _differences(configs: Sequence[LoopConfig]) -> dict[str, list[Any]]:
+    """The keys in which not all are alike, in the order of a file, with the value of each."""
+    first, *others = configs
+    changes = [changed_keys(first, other) for other in others]
+    differences = {}
+    for key in known_keys(LoopConfig):
+        before = next((its[key][0] for its in changes if key in its), None)
+        if any(key in its for its in changes):
+            differences[key] = [before, *(its[key][1] if key in its else before for its in changes)]
+    return differences
+
+
+def _ended_by(entry: dict[str, Any]) -> str:
+    return str(entry["stopped_by"] if entry["state"] == "ended" else entry["state"])
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+    """A row of the list, below HEADERS."""
+    if entry["state"] == "damaged":
+        return (entry["run"], *[""] * (len(HEADERS) - 3), "damaged", "")
+    return (
+        *(entry[name] for name in ("run", "data", "annotator", "strategy")),
+        f"{entry['rounds']}",
+        f"{entry['labels']:,}",
+        *(percent(entry[name]) for name in ("reached", "gold_equivalent", "answer_accuracy")),
+        _ended_by(entry),
+        f"{entry['seconds']:.0f}",
+    )
+
+
+def _narrow(row: tuple[str, ...]) -> tuple[str, ...]:
+    name, data, annotator, strategy, *figures = row
+    return (f"{name}\n{data}, {annotator}, {strategy}" if data else name, *figures)
+
+
+def figures_of(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a run came to, as rows of a table."""
+    return [
+        ("rounds of asking", f"{entry['rounds']}"),
+        ("labels used", f"{entry['labels']:,}"),
+        ("answers reached", percent(entry["reached"])),
+        ("equations of the gold class", percent(entry["gold_equivalent"])),
+        ("solver, answers on the test problems", percent(entry["answer_accuracy"])),
+    ]
+
+
+def _figures(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        *figures_of(entry),
+        ("ended by", _ended_by(entry)),
+        ("seconds", f"{entry['seconds']:.0f}"),
+    ]
+
+
+def _soon_row(entry: dict[str, Any]) -> tuple[str, str]:
+    labels = entry["labels_to_nearly_best"]
+    return f"labels to {100 * NEARLY:.0f} % of its best solver", "–" if labels is None else f"{labels:,}"
+
+
+def _round_row(one: dict[str, Any]) -> tuple[str, ...]:
+    counts = ("–" if one[name] is None else f"{one[name]:,}" for name in COUNTS)
+    shares = ("reached", "gold_equivalent", "confidence", "random_error", "answer_accuracy")
+    return (f"{one['round']}", *counts, *(percent(one[name]) for name in shares))
+
+
+def _resume(root: Path, name: str) -> str:
+    """The command that goes on with a run."""
+    elsewhere = "" if root == Path("runs") else f" --runs {shlex.quote(str(root))}"
+    return f"warmkit loop --run {shlex.quote(name)}{elsewhere} --resume"

@@ -1,0 +1,85 @@
+"""What the report shows, as plain values: the loop fills this in, the page draws it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from toolkit.active.calibration import Reliability
+
+METRICS = pl.Schema({"round": pl.Int64, "split": pl.String, "name": pl.String, "value": pl.Float64})
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One problem that was sent to annotators, and what came of it."""
+
+    round: int
+    problem_id: str
+    text: str
+    answer: float
+    lang: str
+    why: str  # "uncertain: two classes within 0.08", "random", "unsolved"
+    confidence: float | None  # None where nothing was found
+    candidates: Sequence[tuple[str, float]]  # equation, posterior
+    verdict: str  # accepted, rejected, disputed, skipped, pending
+    equation: str | None
+    annotator: str | None
+    reason: str | None
+    was_top: bool | None  # whether the accepted equation is the class the model liked best
+    seconds: float | None = None  # how long the annotator took, where that is known
+
+
+@dataclass(frozen=True)
+class Disputed:
+    problem_id: str
+    text: str
+    answer: float
+    annotator: str
+    note: str
+    lang: str = ""
+
+
+@dataclass(frozen=True)
+class Spurious:
+    """An equation that gives the right answer for a wrong reason."""
+
+    problem_id: str
+    text: str
+    answer: float
+    found: str
+    gold: str
+    confidence: float
+    lang: str = ""
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """Names of metrics, by split: "pool" reached, gold_equivalent, confidence, uncertainty, labels, seconds,
+    random_error; "test" answer_accuracy, class_accuracy (a quick solver each round, where it is trained)."""
+
+    name: str
+    data: str
+    problems: int
+    test_problems: int
+    annotator: str
+    strategy: str
+    stopped_by: str
+    stop_reason: str  # a sentence
+    rounds: int
+    labels: int
+    seconds: float
+    seed: int
+    command: str  # that runs it again
+    config: str  # YAML, as resolved
+    metrics: pl.DataFrame  # METRICS
+    final: Mapping[str, float]  # answer_accuracy, class_accuracy of the final solver on the test split
+    references: Mapping[str, Mapping[str, float]]  # "no annotations", "everything annotated" → the same
+    before: Reliability | None  # calibration at temperature 1
+    after: Reliability | None
+    temperature: float
+    asked: Sequence[Asked] = ()
+    disputed: Sequence[Disputed] = ()
+    spurious: Sequence[Spurious] = ()
+    stage_seconds: Mapping[str, float] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,115 @@
+"""The report of a run: one file that works offline, in light and dark, on a desk, a phone and paper."""
+
+from importlib import resources
+
+from toolkit.report import problems, results, running
+from toolkit.report.figures import RunFigures
+from toolkit.report.markup import Html, tag
+from toolkit.report.parts import meter
+from toolkit.report.results import ALL, NONE, accuracy
+from toolkit.report.svg import DARK
+from toolkit.report.values import NOTHING, by_round, count, duration, last, number, percent
+
+# Nothing may be loaded or run: problems and notes come from elsewhere, and the file may be passed on.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+SECTIONS = {
+    "curve": ("Curve", results.curve),
+    "bought": ("Gain", results.bought),
+    "rounds": ("Rounds", results.rounds),
+    "calibration": ("Confidence", results.calibration),
+    "asked": ("Questions", problems.asked),
+    "disputed": ("Disputed", problems.disputed),
+    "spurious": ("By chance", problems.spurious),
+    "cost": ("Cost", running.cost),
+    "reproduce": ("Run again", running.reproduce),
+}
+
+
+def render(figures: RunFigures) -> str:
+    """The whole page. Parts that were not measured become a sentence that says so."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", f"{figures.name} · warmkit report"),
+        tag("style", _style()),
+    )
+    links = [tag("a", short, href=f"#{name}") for name, (short, _) in SECTIONS.items()]
+    body = tag(
+        "body",
+        tag("header", _headline(figures), class_="top"),
+        tag("nav", links, aria_label="Sections"),
+        tag("main", [draw(figures) for _, draw in SECTIONS.values()]),
+        tag("footer", tag("p", "Made by warmkit. This file loads nothing and sends nothing.")),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _style() -> Html:
+    """Our own file, so markup already; the dark colours of plots are the same as in a plot's own file."""
+    sheet = resources.files("toolkit.report").joinpath("style.css").read_text(encoding="utf-8")
+    return Html(sheet.replace("/* dark plot colours */", f"{DARK};"))
+
+
+def _headline(figures: RunFigures) -> list[Html]:
+    about = [
+        f"{count(figures.problems, 'problem')} of {figures.data}",
+        f"asked {figures.annotator}",
+        f"chosen by {figures.strategy}",
+        count(figures.rounds, "round"),
+        f"seed {figures.seed}",
+    ]
+    return [
+        tag("p", "warmkit run", class_="over"),
+        tag("h1", figures.name),
+        tag("p", results.result(figures), class_="lead"),
+        tag("p", " · ".join(about), class_="about"),
+        tag("div", _tiles(figures), class_="tiles"),
+    ]
+
+
+def _tile(name: str, value: str, note: str, bar: Html | None = None, word: bool = False) -> Html:
+    shown = tag("p", value, class_="value word" if word else "value")
+    return tag("div", tag("p", name, class_="name"), shown, bar, tag("p", note, class_="note"), class_="tile")
+
+
+def _tiles(figures: RunFigures) -> list[Html]:
+    share = figures.labels / figures.problems if figures.problems else None
+    each = figures.seconds / figures.rounds if figures.rounds else None
+    return [
+        _accuracy(figures),
+        _tile("Labels used", number(figures.labels), f"{percent(share)} of the problems", meter(share)),
+        _found("Equations reached", "reach the answer", by_round(figures.metrics, "pool", "reached")),
+        _found("Gold-equivalent", "have the right one", by_round(figures.metrics, "pool", "gold_equivalent")),
+        _tile("Stopped by", figures.stopped_by or NOTHING, figures.stop_reason, word=True),
+        _tile(
+            "Time",
+            duration(figures.seconds),
+            f"{count(figures.rounds, 'round')}, {duration(each)} each",
+            word=True,
+        ),
+    ]
+
+
+def _accuracy(figures: RunFigures) -> Html:
+    here = accuracy(figures.final)
+    low, high = (accuracy(figures.references.get(name)) for name in (NONE, ALL))
+    told = f"{percent(low)} without labels, {percent(high)} with all"
+    won = results.share_won(figures)
+    if won is not None and 0 <= won <= 1:
+        told += f": {percent(won, 0)} of the way"
+    return _tile("Solver accuracy", percent(here), told, meter(here, low, high))
+
+
+def _found(name: str, what: str, values: dict[int, float]) -> Html:
+    """A share of problems after the last round, and what it was after the first."""
+    if not values:
+        return _tile(name, NOTHING, "not measured")
+    told = f"of problems {what}"
+    if len(values) > 1:
+        told += f"; {percent(values[min(values)])} at first"
+    return _tile(name, percent(last(values)), told, meter(last(values)))
