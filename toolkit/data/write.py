@@ -15,8 +15,11 @@ UNFINISHED = ".part"  # how the names of temporary files end; a kill leaves them
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place when the block ends well, and else vanishes."""
+def replacing(path: Path, private: bool = False) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place when the block ends well, and else vanishes.
+
+    A private one is for its owner alone, from the first byte.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
@@ -28,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(0o600 if private else 0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
         raise WarmkitError(f"{path}: it can't be written: {error.strerror or error}.") from None

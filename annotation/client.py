@@ -1,0 +1,149 @@
+"""A Label Studio to talk to, whose faults are sentences.
+
+    client = Client(find_connection())
+    with client.translated("listing the projects"):
+        projects = list(client.sdk.projects.list(request_options=READ))
+
+Reads are tried again by the SDK; writes never are (it would repeat a POST whose answer got lost): whoever
+writes looks afterwards at what arrived. Legacy tokens and personal access tokens both work.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from json import JSONDecodeError
+from typing import TYPE_CHECKING, Any
+
+from annotation.keys import KEY, Connection
+from toolkit.errors import WarmkitError
+
+if TYPE_CHECKING:
+    from label_studio_sdk import LabelStudio
+    from label_studio_sdk.core.request_options import RequestOptions
+
+READ: "RequestOptions" = {"max_retries": 2}
+WRITE: "RequestOptions" = {"max_retries": 0}
+TIMEOUT = 60.0  # seconds without a byte
+LONGEST = 300  # characters of a server's answer that a sentence quotes
+
+_SECRETS = re.compile(r"\b(?:Token|Bearer)\s+\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
+_MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+class LabelStudioError(WarmkitError):
+    """Label Studio did not do what was asked."""
+
+
+class Unreachable(LabelStudioError):
+    """It is down, too slow or too busy: worth trying again later."""
+
+
+class Refused(LabelStudioError):
+    """The key is wrong or expired, or may not do this."""
+
+
+class Gone(LabelStudioError):
+    """What was asked for is not there (any more)."""
+
+
+class Client:
+    """The SDK's client of a connection, made when it is first used: the SDK takes seconds to load."""
+
+    def __init__(self, connection: Connection, timeout: float = TIMEOUT) -> None:
+        self.connection = connection
+        self._timeout = timeout
+
+    @property
+    def url(self) -> str:
+        return self.connection.url
+
+    @cached_property
+    def sdk(self) -> "LabelStudio":
+        import httpx
+        from label_studio_sdk import LabelStudio
+
+        http = httpx.Client(
+            timeout=self._timeout,
+            follow_redirects=False,  # a key goes to the address that the user named and to no other
+            trust_env=not self.connection.is_local,  # no proxy leads to this machine
+        )
+        with self.translated("reading the key"):
+            return LabelStudio(
+                base_url=self.url + "/",  # without the slash a personal token forgets the path of the address
+                api_key=self.connection.key,
+                timeout=self._timeout,
+                max_retries=0,
+                httpx_client=http,
+            )
+
+    @contextmanager
+    def translated(self, what: str) -> Iterator[None]:
+        """Faults of the network, the server and the SDK become sentences that say `what` was being done."""
+        import httpx
+        from label_studio_sdk.core.api_error import ApiError
+        from label_studio_sdk.core.parse_error import ParsingError
+        from pydantic import ValidationError
+
+        try:
+            yield
+        except httpx.LocalProtocolError:  # its text holds the key
+            raise Refused(f"{self.url}: {what}: the key can't be sent. Copy it again.") from None
+        except httpx.TimeoutException:
+            raise Unreachable(
+                f"{self.url}: {what}: no answer in {self._timeout:.0f} seconds. Try again later."
+            ) from None
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise Unreachable(
+                f"{self.url}: {what}: the server can't be reached ({self._quote(error)}). "
+                "Is it running, and the address right?"
+            ) from None
+        except httpx.InvalidURL as error:
+            raise LabelStudioError(f"{self.url}: {what}: {self._quote(error)}.") from None
+        except ApiError as error:
+            raise self._answer(what, error.status_code or 0, error.body, error.headers or {}) from None
+        except (ParsingError, ValidationError, JSONDecodeError, UnicodeDecodeError) as error:
+            raise LabelStudioError(
+                f"{self.url}: {what}: the answer is not one of Label Studio ({self._quote(error)}). "
+                "Check address and version: warmkit annotate connect URL --check"
+            ) from None
+
+    def _answer(self, what: str, status: int, body: Any, headers: dict[str, str]) -> LabelStudioError:
+        """The sentence for an answer that is none."""
+        start = f"{self.url}: {what}:"
+        detail = self._quote(body)
+        quoted = f" ({detail})" if detail else ""
+        if status == 401:
+            return Refused(
+                f"{start} the key is wrong or expired, or it is a legacy token and those are turned off"
+                f"{quoted}. Make a new one in Label Studio, Account & Settings, then: "
+                f"warmkit annotate connect {self.url}, or set {KEY}."
+            )
+        if status == 403:
+            return Refused(f"{start} the key's user may not do this{quoted}.")
+        if status == 404:
+            return Gone(f"{start} it is not there, or was deleted{quoted}.")
+        if status == 429:
+            return Unreachable(f"{start} the server asks to go slower (429). Try again later.")
+        if status == 408 or status >= 500:
+            return Unreachable(f"{start} the server failed ({status}). Try again later, or see its log.")
+        if 300 <= status < 400:
+            place = self._quote({key.lower(): value for key, value in headers.items()}.get("location", ""))
+            return LabelStudioError(f"{start} the server sends us on to {place}. Connect to that address.")
+        if 200 <= status < 300:
+            return LabelStudioError(f"{start} the answer is not one of Label Studio. Check the address.")
+        return LabelStudioError(f"{start} Label Studio answered {status}{quoted}.")
+
+    def _quote(self, said: object) -> str:
+        """Words of others for a sentence of ours: one short line, no markup, no key."""
+        if isinstance(said, dict):
+            said = next((said[name] for name in ("detail", "validation_errors") if said.get(name)), said)
+        text = redacted(str(said or ""), self.connection.key)
+        text = " ".join(_MARKUP.sub(" ", text).split()).rstrip(".")
+        text = "".join(character for character in text if character.isprintable())
+        return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def redacted(text: str, key: str) -> str:
+    """A text without the key, or anything that looks like one."""
+    return _SECRETS.sub("[key]", text.replace(key, "[key]"))

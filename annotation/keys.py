@@ -1,0 +1,167 @@
+"""Where Label Studio is, and the key to it: from the environment, else from a file that only its owner reads.
+
+    LABEL_STUDIO_URL, LABEL_STUDIO_API_KEY    come first
+    DATA/label-studio.json                    written by `warmkit annotate connect` and `serve`
+
+DATA is WARMKIT_HOME, else XDG_DATA_HOME/warmkit, else ~/.local/share/warmkit. A key is never printed.
+"""
+
+import ipaddress
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from toolkit.data.write import replacing
+from toolkit.errors import WarmkitError
+
+URL = "LABEL_STUDIO_URL"
+KEY = "LABEL_STUDIO_API_KEY"
+CONNECT = "Connect with: warmkit annotate connect URL. Or start a server: warmkit annotate serve"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """An address and a key, both checked and without ornament."""
+
+    url: str
+    key: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", clean_url(self.url))
+        object.__setattr__(self, "key", clean_key(self.key))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        return _is_loopback(urlsplit(self.url).hostname or "")
+
+    @property
+    def warning(self) -> str | None:
+        """What a person should know before the key travels."""
+        if self.url.startswith("https://") or self.is_local:
+            return None
+        return f"{self.url} is plain http: everyone on the way can read the key. Use https if the server can."
+
+
+def data_folder() -> Path:
+    """Where warmkit keeps what is the user's and of no run."""
+    if home := os.environ.get("WARMKIT_HOME"):
+        return Path(home).expanduser().absolute()
+    shared = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(shared).absolute() / "warmkit"
+
+
+def connection_file() -> Path:
+    return data_folder() / "label-studio.json"
+
+
+def find_connection() -> Connection:
+    """The address and the key that the user gave; a key of the file goes to no address but its own."""
+    url, key = os.environ.get(URL), os.environ.get(KEY)
+    if url and key:
+        return Connection(url, key)
+    stored = stored_connection()
+    if stored is None:
+        missing = f"{KEY} is not set" if url else f"{URL} is not set" if key else "No Label Studio is known"
+        raise WarmkitError(f"{missing}, and there is no {connection_file()}. {CONNECT}")
+    if url and clean_url(url) != stored.url:
+        raise WarmkitError(
+            f"{URL} is {clean_url(url)}, but the key in {connection_file()} is for {stored.url}. "
+            f"Set {KEY} as well, or: warmkit annotate connect {clean_url(url)}"
+        )
+    return Connection(stored.url, key or stored.key)
+
+
+def stored_connection() -> Connection | None:
+    """What the file says, None where there is none."""
+    path = connection_file()
+    written = read_private(path)
+    if written is None:
+        return None
+    try:
+        found = json.loads(written)
+        return Connection(found["url"], found["key"])
+    except (ValueError, KeyError, TypeError):  # of which no text is shown: it may hold the key
+        raise WarmkitError(f"{path}: it is damaged. {CONNECT}") from None
+
+
+def store_connection(connection: Connection) -> Path:
+    """Keep it for the commands to come."""
+    path = connection_file()
+    write_private(path, json.dumps({"url": connection.url, "key": connection.key}) + "\n")
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """A file for its owner alone, whole or not at all."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarmkitError(f"{path.parent}: it can't be made: {error.strerror}.") from None
+    with replacing(path, private=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read_private(path: Path) -> str | None:
+    """What is in a file for its owner alone; one that others can read is refused."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if os.fstat(file.fileno()).st_mode & 0o077:
+                raise WarmkitError(
+                    f"{path}: others can read it, and a secret is in it. "
+                    f"If it is still one: chmod 600 {path}. Else make a new key in Label Studio."
+                )
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise WarmkitError(f"{path}: it can't be read: {why}.") from None
+
+
+def clean_url(url: str) -> str:
+    """An address as all commands write it, or a sentence why it is none."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port  # raises where it is no port
+    except ValueError:
+        raise WarmkitError(f"{_shown(url)} is no address. Write it like http://127.0.0.1:8080.") from None
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+        raise WarmkitError(f"{_shown(url)} is no address. Write it like http://127.0.0.1:8080.")
+    if parts.username is not None or parts.password is not None:
+        raise WarmkitError(
+            f"The address of {parts.hostname} has a name or password in it, where logs would show it. "
+            f"Leave it out, and give the key in {KEY} or at the prompt."
+        )
+    if parts.query or parts.fragment or not parts.netloc.isascii() or any(c.isspace() for c in url.strip()):
+        raise WarmkitError(f"{_shown(url)}: give the address alone, like http://127.0.0.1:8080.")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    place = host if port is None else f"{host}:{port}"
+    return SplitResult(parts.scheme.lower(), place, parts.path.rstrip("/"), "", "").geturl()
+
+
+def clean_key(key: str) -> str:
+    """A key that can be sent in a header, or a sentence why it can't; the key is in none of them."""
+    key = key.strip()
+    if not key:
+        raise WarmkitError(f"The Label Studio key is empty. Set {KEY}, or: warmkit annotate connect URL")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise WarmkitError(
+            "The Label Studio key has a space, a line end or a character that no key has. "
+            "Copy it again from Label Studio, Account & Settings."
+        )
+    return key
+
+
+def _shown(url: str) -> str:
+    """What was given as an address, without what might be a secret in it."""
+    return repr(url.strip().rpartition("@")[2].partition("?")[0][:60])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
