@@ -27,7 +27,7 @@ WRITE: "RequestOptions" = {"max_retries": 0}
 TIMEOUT = 60.0  # seconds without a byte
 LONGEST = 300  # characters of a server's answer that a sentence quotes
 
-_SECRETS = re.compile(r"\b(?:Token|Bearer)\s+\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
+_SECRETS = re.compile(r"\b(?:Token|Bearer)\s+[\w.-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -108,9 +108,10 @@ class Client:
                 f"{self.url}: {what}: no answer in {self._timeout:.0f} seconds. Try again later."
             ) from None
         except (httpx.HTTPError, httpx.StreamError) as error:
+            start = " Start it with: warmkit annotate serve" if self.connection.is_local else ""
             raise Unreachable(
                 f"{self.url}: {what}: the server can't be reached ({self._quote(error)}). "
-                "Is it running, and the address right?"
+                f"Is it running, and the address right?{start}"
             ) from None
         except httpx.InvalidURL as error:
             raise LabelStudioError(f"{self.url}: {what}: {self._quote(error)}.") from None
@@ -151,7 +152,7 @@ class Client:
     def _quote(self, said: object) -> str:
         """Words of others for a sentence of ours: one short line, no markup, no key."""
         if isinstance(said, dict):
-            said = next((said[name] for name in ("detail", "validation_errors") if said.get(name)), said)
+            said = next((said[name] for name in ("validation_errors", "detail") if said.get(name)), said)
         text = redacted(str(said or ""), self.connection.key)
         text = " ".join(_MARKUP.sub(" ", text).split()).rstrip(".")
         text = "".join(character for character in text if character.isprintable())
