@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from annotation.client import READ, Client, LabelStudioError, Refused
 from annotation.environment import VERSION
 
-OLDEST = (1, 20)  # the first with personal access tokens and today's API of tasks
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -74,9 +72,6 @@ def _version(release: str, edition: str) -> Finding:
     shown = f"It is Label Studio {release} ({edition})"
     if release == VERSION:
         return Finding("version", True, f"{shown}, which warmkit is tested with.")
-    numbers = tuple(int(part) for part in release.split(".")[:2] if part.isdigit())
-    if len(numbers) == 2 and numbers < OLDEST:
-        return Finding("version", False, f"{shown}, which is too old. Update it to {VERSION}.")
     return Finding("version", None, f"{shown}; warmkit is tested with {VERSION}.")
 
 
