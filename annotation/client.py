@@ -1,7 +1,6 @@
 """A Label Studio to talk to, whose faults are sentences.
 
-    client = Client(find_connection())
-    with client.translated("listing the projects"):
+    with Client(find_connection()) as client, client.translated("listing the projects"):
         projects = list(client.sdk.projects.list(request_options=READ))
 
 Reads are tried again by the SDK; writes never are (it would repeat a POST whose answer got lost): whoever
@@ -13,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from annotation.keys import KEY, Connection
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
+    import httpx
     from label_studio_sdk import LabelStudio
     from label_studio_sdk.core.request_options import RequestOptions
 
@@ -27,7 +27,7 @@ WRITE: "RequestOptions" = {"max_retries": 0}
 TIMEOUT = 60.0  # seconds without a byte
 LONGEST = 300  # characters of a server's answer that a sentence quotes
 
-_SECRETS = re.compile(r"\b(?:Token|Bearer)\s+\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
+_SECRETS = re.compile(r"\b(?:Token|Bearer)\s+[\w.-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -53,6 +53,20 @@ class Client:
     def __init__(self, connection: Connection, timeout: float = TIMEOUT) -> None:
         self.connection = connection
         self._timeout = timeout
+        self._http: httpx.Client | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the sockets back; the client can be used again all the same."""
+        http, self._http = self._http, None
+        if http is not None:
+            self.__dict__.pop("sdk", None)
+            http.close()
 
     @property
     def url(self) -> str:
@@ -63,7 +77,7 @@ class Client:
         import httpx
         from label_studio_sdk import LabelStudio
 
-        http = httpx.Client(
+        self._http = httpx.Client(
             timeout=self._timeout,
             follow_redirects=False,  # a key goes to the address that the user named and to no other
             trust_env=not self.connection.is_local,  # no proxy leads to this machine
@@ -74,7 +88,7 @@ class Client:
                 api_key=self.connection.key,
                 timeout=self._timeout,
                 max_retries=0,
-                httpx_client=http,
+                httpx_client=self._http,
             )
 
     @contextmanager
@@ -94,9 +108,10 @@ class Client:
                 f"{self.url}: {what}: no answer in {self._timeout:.0f} seconds. Try again later."
             ) from None
         except (httpx.HTTPError, httpx.StreamError) as error:
+            start = " Start it with: warmkit annotate serve" if self.connection.is_local else ""
             raise Unreachable(
                 f"{self.url}: {what}: the server can't be reached ({self._quote(error)}). "
-                "Is it running, and the address right?"
+                f"Is it running, and the address right?{start}"
             ) from None
         except httpx.InvalidURL as error:
             raise LabelStudioError(f"{self.url}: {what}: {self._quote(error)}.") from None
@@ -137,7 +152,7 @@ class Client:
     def _quote(self, said: object) -> str:
         """Words of others for a sentence of ours: one short line, no markup, no key."""
         if isinstance(said, dict):
-            said = next((said[name] for name in ("detail", "validation_errors") if said.get(name)), said)
+            said = next((said[name] for name in ("validation_errors", "detail") if said.get(name)), said)
         text = redacted(str(said or ""), self.connection.key)
         text = " ".join(_MARKUP.sub(" ", text).split()).rstrip(".")
         text = "".join(character for character in text if character.isprintable())

@@ -18,7 +18,7 @@ from toolkit.errors import WarmkitError
 
 URL = "LABEL_STUDIO_URL"
 KEY = "LABEL_STUDIO_API_KEY"
-CONNECT = "Connect with: warmkit annotate connect URL. Or start a server: warmkit annotate serve"
+CONNECT = "warmkit annotate connect URL, or start a server of your own: warmkit annotate serve"
 
 
 @dataclass(frozen=True)
@@ -58,40 +58,43 @@ def connection_file() -> Path:
 
 
 def find_connection() -> Connection:
-    """The address and the key that the user gave; a key of the file goes to no address but its own."""
+    """The address and the key that the user gave last. A key goes to no address but its own."""
     url, key = os.environ.get(URL), os.environ.get(KEY)
-    if url and key:
-        return Connection(url, key)
-    stored = stored_connection()
-    if stored is None:
-        missing = f"{KEY} is not set" if url else f"{URL} is not set" if key else "No Label Studio is known"
-        raise WarmkitError(f"{missing}, and there is no {connection_file()}. {CONNECT}")
-    if url and clean_url(url) != stored.url:
-        raise WarmkitError(
-            f"{URL} is {clean_url(url)}, but the key in {connection_file()} is for {stored.url}. "
-            f"Set {KEY} as well, or: warmkit annotate connect {clean_url(url)}"
-        )
-    return Connection(stored.url, key or stored.key)
+    current, keys = _stored() if not (url and key) else ("", {})
+    url = clean_url(url) if url else current
+    if not url:
+        raise WarmkitError(f"{URL} is not set, and there is no {connection_file()}. Call: {CONNECT}")
+    key = key or keys.get(url)
+    if not key:
+        raise WarmkitError(f"There is no key for {url}. Set {KEY}, or: warmkit annotate connect {url}")
+    return Connection(url, key)
 
 
-def stored_connection() -> Connection | None:
-    """What the file says, None where there is none."""
-    path = connection_file()
-    written = read_private(path)
-    if written is None:
-        return None
-    try:
-        found = json.loads(written)
-        return Connection(found["url"], found["key"])
-    except (ValueError, KeyError, TypeError):  # of which no text is shown: it may hold the key
-        raise WarmkitError(f"{path}: it is damaged. {CONNECT}") from None
+def stored_key(url: str) -> str | None:
+    """The key that is kept for an address."""
+    return _stored()[1].get(url)
 
 
 def store_connection(connection: Connection) -> Path:
-    """Keep it for the commands to come."""
+    """Keep it for the commands to come. Keys of other servers stay; which one is used is the last one."""
     path = connection_file()
-    write_private(path, json.dumps({"url": connection.url, "key": connection.key}) + "\n")
+    _, keys = _stored()
+    kept = {"url": connection.url, "keys": {**keys, connection.url: connection.key}}
+    write_private(path, json.dumps(kept, indent=1) + "\n")
     return path
+
+
+def _stored() -> tuple[str, dict[str, str]]:
+    """The address in use ("" where there is none) and the keys, by address."""
+    path = connection_file()
+    written = read_private(path)
+    if written is None:
+        return "", {}
+    try:
+        found = json.loads(written)
+        return str(found["url"]), {str(url): str(key) for url, key in found["keys"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):  # whose text may hold a key
+        raise WarmkitError(f"{path}: it is damaged. Move it away, then: {CONNECT}") from None
 
 
 def write_private(path: Path, text: str) -> None:

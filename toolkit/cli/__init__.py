@@ -7,6 +7,7 @@ import click
 
 COMMANDS = {
     "loop": "Rounds of training and asking annotators, with a report at the end.",
+    "annotate": "Label Studio: start one or connect to one, and let people annotate there.",
     "runs": "Runs of the loop: list, show, compare, delete.",
     "data": "Problem sets: import, show, check, split, generate.",
     "equation": "One equation: check it against a problem, or show it.",

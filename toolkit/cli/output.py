@@ -80,14 +80,14 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], object]]:
 
 
 @contextmanager
-def waiting(label: str) -> Iterator[None]:
-    """A spinner for what has no measurable progress."""
+def waiting(label: str) -> Iterator[Callable[[str], object]]:
+    """A spinner for what has no measurable progress; call what it gives to change the label."""
     screen = console(stderr=True)
     if not screen.is_terminal:
-        yield
+        yield lambda text: None
         return
-    with screen.status(label):
-        yield
+    with screen.status(label) as status:
+        yield lambda text: status.update(text)
 
 
 def share(part: int, whole: int) -> str:

@@ -1,0 +1,225 @@
+"""A Label Studio of one's own: on this machine alone, with SQLite, and nothing sent outside.
+
+    FOLDER/data        its database, made in FOLDER/data.part first, so it is whole or not there
+    FOLDER/password    of the one user, made once; for its owner alone, as is
+    FOLDER/key         the key of that user
+    FOLDER/server.log  what it says
+
+Secrets reach it through its environment, which other users can't see, never through its arguments.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import IO
+
+from annotation.client import redacted
+from annotation.environment import Tell
+from annotation.keys import Connection, read_private, write_private
+from toolkit.errors import WarmkitError
+
+HOST = "127.0.0.1"
+USER = "warmkit@localhost"
+PATIENCE = 900.0  # seconds until it must answer; a first start on a slow machine takes minutes
+GRACE = 10.0  # seconds to end by itself
+INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH")  # of our environment
+SETTINGS = {
+    "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
+    "LABEL_STUDIO_LATEST_VERSION_CHECK": "false",
+    "COLLECT_ANALYTICS": "false",
+    "SENTRY_DSN": "",  # empty, not absent: the default is theirs
+    "FRONTEND_SENTRY_DSN": "",
+    # Only this machine's owner has an account, and the webhook and the backend are on this machine too.
+    "LABEL_STUDIO_SSRF_PROTECTION_ENABLED": "false",
+    "LABEL_STUDIO_ML_BLOCK_LOCAL_IP": "false",
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+@dataclass(frozen=True)
+class Server:
+    """A Label Studio that runs."""
+
+    connection: Connection
+    user: str
+    password_file: Path
+    log: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        return self.connection.url
+
+    @property
+    def password(self) -> str:
+        return (read_private(self.password_file) or "").strip()
+
+    def wait(self) -> None:
+        """Until it ends, which it does not by itself."""
+        self.process.wait()
+        raise WarmkitError(f"Label Studio ended by itself. Its log is {self.log}.")
+
+
+@contextmanager
+def running(program: Path, folder: Path, port: int = 0, tell: Tell = lambda text: None) -> Iterator[Server]:
+    """A server with the data of a folder, which is made if need be; it ends with the block, children too.
+
+    `program` is Label Studio's, `port` 0 is any that is free.
+    """
+    folder = folder.absolute()
+    with _only_one(folder) as lock:
+        password, key = _secret(folder / "password"), _secret(folder / "key")
+        log = folder / "server.log"
+        port = _free_port(port)
+        url = f"http://{HOST}:{port}"
+        if not (folder / "data").exists():
+            tell("Label Studio makes its database, once (a minute or two)")
+            _make_data(program, folder, password, key, log)
+        start = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
+        tell("Label Studio starts")
+        with _process(start, _environment(folder / "data"), log, (lock.fileno(),)) as process:
+            lock.truncate(0)
+            lock.write(f"at {url} (process {process.pid})")
+            lock.flush()
+            _wait_for(lambda: _answers(port, key), process, log, (password, key))
+            yield Server(Connection(url, key), USER, folder / "password", log, process)
+
+
+def _make_data(program: Path, folder: Path, password: str, key: str, log: Path) -> None:
+    part = folder / "data.part"
+    shutil.rmtree(part, ignore_errors=True)
+    settings = _environment(part) | {
+        "LABEL_STUDIO_USERNAME": USER,
+        "LABEL_STUDIO_PASSWORD": password,
+        "LABEL_STUDIO_USER_TOKEN": key,
+        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",  # acts only when the first user is made
+    }
+    with _process([str(program), "init", "--quiet"], settings, log) as process:
+        _wait_for(lambda: process.poll() == 0, process, log, (password, key))
+    part.replace(folder / "data")
+
+
+def _environment(data: Path) -> dict[str, str]:
+    """Little of ours: Label Studio reads names like HOST, PORT, DEBUG and PASSWORD."""
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return inherited | SETTINGS | {"LABEL_STUDIO_BASE_DATA_DIR": str(data)}
+
+
+@contextmanager
+def _process(
+    command: Sequence[str], environment: dict[str, str], log: Path, files: tuple[int, ...] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program in a session of its own: Ctrl-C is for us, and we end it with all that it started."""
+    try:
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=log.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                umask=0o077,
+                pass_fds=files,
+            )
+    except OSError as error:
+        raise WarmkitError(f"{command[0]}: it can't be started: {error.strerror}.") from None
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _wait_for(
+    ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path, hidden: Sequence[str]
+) -> None:
+    until = time.monotonic() + PATIENCE
+    while True:
+        ended = process.poll() is not None
+        if ready():
+            return
+        if ended or time.monotonic() > until:
+            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            last = next((line.strip() for line in reversed(said) if line.strip()), "nothing")
+            for secret in hidden:
+                last = redacted(last, secret)
+            how = "ended" if ended else "did not answer in time"
+            raise WarmkitError(f"Label Studio {how}. It last said: {last[:300]}\nAll of it is in {log}.")
+        time.sleep(0.2)
+
+
+def _answers(port: int, key: str) -> bool:
+    """Whether it is up; and that it is ours, not another on the same port, the key shows."""
+    connection = HTTPConnection(HOST, port, timeout=30)
+    try:
+        connection.request("GET", "/api/current-user/whoami", headers={"Authorization": f"Token {key}"})
+        status = connection.getresponse().status
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+    if status in (401, 403):
+        raise WarmkitError(
+            f"Label Studio at port {port} does not know our key. If it was started by hand, stop it; if its "
+            "database is older than the file with the key, move one of them away."
+        )
+    return status == 200
+
+
+@contextmanager
+def _only_one(folder: Path) -> Iterator[IO[str]]:
+    """A folder is served by one server. The lock passes on to it, so it holds even if we are killed."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (folder / "lock").open("a+", encoding="utf-8")
+    except OSError as error:
+        raise WarmkitError(f"{folder}: it can't be used: {error.strerror}.") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise WarmkitError(
+                f"{folder}: a Label Studio runs there already {lock.read()}. Use it, or stop it first."
+            ) from None
+        yield lock
+
+
+def _secret(path: Path) -> str:
+    """40 hex digits, made once: the form that Label Studio's own keys have."""
+    found = read_private(path)
+    if found is None:
+        write_private(path, secrets.token_hex(20) + "\n")
+        found = read_private(path)
+    return (found or "").strip()
+
+
+def _free_port(port: int) -> int:
+    """The port, if it can be had: Label Studio would take the next one without a word."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise WarmkitError(
+                f"Port {port} can't be used: {error.strerror}. Take another: --port {port + 1}, "
+                "or --port 0 for any that is free."
+            ) from None
+        return int(probe.getsockname()[1])

@@ -1,0 +1,60 @@
+"""A real Label Studio for the tests, started once for the session.
+
+Its environment and an empty database are made by the first run and kept in ~/.cache/warmkit-tests: the
+installation takes minutes, the database one, a later start ten seconds.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from annotation.client import Client
+from annotation.environment import VERSION, NotInstalled, find_environment
+from annotation.server import Server, running
+
+
+@dataclass(frozen=True)
+class LabelStudio:
+    """A server for tests: everything one needs to reach it."""
+
+    server: Server
+    client: Client
+    program: Path
+    empty: Path  # a folder like the server's, before its first start: to be copied
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    @property
+    def key(self) -> str:
+        return self.server.connection.key
+
+    @property
+    def user(self) -> str:
+        return self.server.user
+
+    @property
+    def password(self) -> str:
+        return self.server.password
+
+
+@pytest.fixture(scope="session")
+def label_studio(tmp_path_factory):
+    """The real server: url, key, user, password, client."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmkit-tests"
+    try:
+        program = find_environment(cache)
+    except NotInstalled as error:
+        pytest.skip(f"There is no Label Studio to test with: {error}")
+    empty = cache / f"empty-{VERSION}"
+    if not (empty / "data").exists():
+        with running(program, empty):
+            pass
+    folder = tmp_path_factory.mktemp("label-studio") / "server"
+    shutil.copytree(empty, folder, ignore=shutil.ignore_patterns("lock", "*.log", "*.part"))
+    with running(program, folder) as server, Client(server.connection) as client:
+        yield LabelStudio(server, client, program, empty)

@@ -1,0 +1,19 @@
+"""`warmkit annotate`: people who annotate in Label Studio."""
+
+import click
+
+from toolkit.cli.annotate.connect import connect
+from toolkit.cli.annotate.serve import serve
+
+
+@click.group()
+def annotate() -> None:
+    """Label Studio: start one or connect to one, and let people annotate there.
+
+    The address and the key come from LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or are those that serve or
+    connect kept in a file that only you can read.
+    """
+
+
+for command in (serve, connect):
+    annotate.add_command(command)

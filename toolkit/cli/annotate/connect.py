@@ -1,0 +1,70 @@
+"""`warmkit annotate connect`."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import click
+
+from annotation.check import Finding, examine, who
+from annotation.client import Client
+from annotation.keys import KEY, Connection, clean_url, store_connection, stored_key
+from toolkit.cli.output import json_option, print_json, waiting
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  warmkit annotate connect https://label.example.org
+  warmkit annotate connect http://127.0.0.1:8080 --check
+  LABEL_STUDIO_API_KEY=$(pass label-studio) warmkit annotate connect https://label.example.org --json"""
+)
+@click.argument("url")
+@click.option("--check", is_flag=True, help="Say what works there and what not; a key that is kept is used.")
+@json_option
+def connect(url: str, check: bool, as_json: bool) -> None:
+    """Use the Label Studio at URL: the other commands talk to it from now on.
+
+    The key is a personal access token or a legacy token from Label Studio's Account & Settings. It is read
+    from LABEL_STUDIO_API_KEY or typed in unseen, tried, and kept in a file that only you can read.
+    """
+    url = clean_url(url)
+    key = os.environ.get(KEY) or (check and stored_key(url)) or _ask(url)
+    connection = Connection(url, key)
+    if connection.warning:
+        click.echo(f"warning: {connection.warning}", err=True)
+    with Client(connection) as client:
+        if check:
+            with waiting(f"Looking at {url}"):
+                findings = examine(client)
+            valid = any(finding.name == "key" and finding.works for finding in findings)
+        else:
+            with waiting(f"Trying the key at {url}"):
+                user = who(client)
+            findings, valid = [], True
+    file = store_connection(connection) if valid else None
+    if as_json:
+        kept = None if file is None else str(file)
+        shown = [asdict(finding) for finding in findings]
+        print_json({"url": url, "connection_file": kept, **({"checks": shown} if check else {"user": user})})
+    elif check:
+        _print(findings)
+        click.echo(f"The key is kept in {file}." if file else "Nothing was kept.")
+    else:
+        click.echo(f"Connected to {url} as {user}. The key is kept in {file}.")
+    if any(finding.works is False for finding in findings):
+        sys.exit(1)
+
+
+def _ask(url: str) -> str:
+    """The key, typed in unseen or from a pipe; never an argument, which every process list shows."""
+    if sys.stdin.isatty():
+        return str(click.prompt(f"Key for {url} (not shown)", hide_input=True, err=True))
+    return sys.stdin.readline()
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    marks = {True: "yes", False: "no ", None: "?  "}
+    for finding in findings:
+        click.echo(f"{marks[finding.works]}  {finding.sentence}")

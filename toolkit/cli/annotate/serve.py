@@ -1,0 +1,79 @@
+"""`warmkit annotate serve`."""
+
+import signal
+from contextlib import ExitStack
+from types import FrameType
+from typing import Any
+
+import click
+
+from annotation.environment import find_environment
+from annotation.keys import connection_file, data_folder, store_connection
+from annotation.server import Server, running
+from toolkit.cli.output import json_option, print_json, print_table, waiting
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  warmkit annotate serve
+  warmkit annotate serve --port 9000
+  warmkit annotate serve --port 0 --json"""
+)
+@click.option(
+    "--port",
+    default=8080,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Where to serve, on this machine alone; 0 is any port that is free.",
+)
+@json_option
+def serve(port: int, as_json: bool) -> None:
+    """Start a Label Studio of your own, and keep it running until Ctrl-C.
+
+    It is installed when it is first needed, into an environment of its own, and reached from this machine
+    only. Its data stay in your data folder (WARMKIT_HOME, else ~/.local/share/warmkit).
+    """
+    for one in SIGNALS:
+        signal.signal(one, _stop)
+    folder = data_folder() / "label-studio"
+    try:
+        with ExitStack() as stack:
+            with waiting("Label Studio") as tell:
+                program = find_environment(folder, tell)
+                server = stack.enter_context(running(program, folder, port, tell))
+                store_connection(server.connection)
+            _print(server, as_json)
+            server.wait()
+    except KeyboardInterrupt:
+        click.echo("Label Studio was stopped.", err=True)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop once; further signals don't disturb the stopping."""
+    for one in SIGNALS:
+        signal.signal(one, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _print(server: Server, as_json: bool) -> None:
+    facts: dict[str, Any] = {
+        "url": server.url,
+        "user": server.user,
+        "password_file": str(server.password_file),
+        "connection_file": str(connection_file()),
+        "log": str(server.log),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    rows = [
+        ("log in as", facts["user"]),
+        ("with the password in", facts["password_file"]),
+        ("key, for the other commands", facts["connection_file"]),
+        ("log", facts["log"]),
+    ]
+    print_table(f"Label Studio runs at {server.url}", rows)
+    click.echo("Stop it with Ctrl-C.")
