@@ -45,7 +45,7 @@ def _known(client: Client, book: Book) -> dict[str, Any]:
     if found["created_at"] != book.fact("created_at"):
         raise WarmkitError(
             f"{book.folder}: it belongs to project {book.project} of {book.fact('url')}, but {client.url} "
-            "has another one of that number. Connect to the server it was made on: warmkit annotate connect URL"
+            "has another one of that number. Connect to the one it was made on: warmkit annotate connect URL"
         )
     return found
 
