@@ -90,12 +90,12 @@ def raw_of(annotation: Mapping[str, Any], task_id: int, annotators: Mapping[int,
     return Raw(
         id=int(annotation["id"]),
         task_id=task_id,
-        annotator=annotators.get(user, f"user {user}") if isinstance(user, int) else str(user or "unknown"),
+        annotator=_clean(annotators.get(user, f"user {user}") if isinstance(user, int) else str(user)),
         created_at=created,
         updated_at=updated or created,
         seconds=seconds,
         cancelled=bool(annotation.get("was_cancelled")),
-        result=json.dumps(annotation.get("result") or [], ensure_ascii=False),
+        result=json.dumps(annotation.get("result") or []),
     )
 
 
@@ -159,7 +159,7 @@ def _values(result: str) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {PICK: {}, EQUATION: {}, REASON: {}}
     regions = json.loads(result)
     for region in regions if isinstance(regions, list) else []:
-        if not isinstance(region, dict) or region.get("from_name") not in found:
+        if not isinstance(region, dict) or region.get("from_name") not in list(found):
             continue
         value = region.get("value")
         held = (
@@ -169,5 +169,10 @@ def _values(result: str) -> dict[str, list[str]]:
         )
         for one in held if isinstance(held, list) else [held]:
             if isinstance(one, str) and one.strip():
-                found[region["from_name"]][one.strip()] = None
+                found[region["from_name"]][_clean(one)] = None
     return {name: list(values) for name, values in found.items()}
+
+
+def _clean(text: str) -> str:
+    """Text that can be written anywhere: JSON may hold halves of characters."""
+    return text.strip().encode(errors="replace").decode()
