@@ -3,7 +3,11 @@
 import click
 
 from toolkit.cli.annotate.connect import connect
+from toolkit.cli.annotate.pull import pull
+from toolkit.cli.annotate.push import push
 from toolkit.cli.annotate.serve import serve
+from toolkit.cli.annotate.status import status
+from toolkit.cli.annotate.watch import watch
 
 
 @click.group()
@@ -15,5 +19,5 @@ def annotate() -> None:
     """
 
 
-for command in (serve, connect):
+for command in (serve, connect, push, pull, status, watch):
     annotate.add_command(command)
