@@ -14,6 +14,7 @@ import pytest
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # how WebDriver marks an element in JSON
+LONGEST = 60.0  # seconds to wait for something to be drawn
 CONTROL, ENTER, ESCAPE, TAB = "\ue009", "\ue007", "\ue00c", "\ue004"
 
 
@@ -87,11 +88,11 @@ class Browser:
         actions = {"type": "key", "id": "keyboard", "actions": down + up}
         self._ask("POST", "/actions", {"actions": [actions]})
 
-    def wait(self, script: str, seconds: float = 60.0) -> Any:
+    def wait(self, script: str, *arguments: Any) -> Any:
         """Until a script returns something true."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + LONGEST
         while time.monotonic() < deadline:
-            if found := self.run(script):
+            if found := self.run(script, *arguments):
                 return found
             time.sleep(0.1)
         raise AssertionError(f"in vain: {script}\n{self.text()[:2000]}")

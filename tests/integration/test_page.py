@@ -43,7 +43,7 @@ class Desk:
     def number(self):
         """The id of the task on the page, once it is drawn."""
         self.browser.wait(SHOWN)
-        return int(self.browser.wait(r"return document.body.innerText.match(/#(\d+)/)?.[1]"))
+        return int(self.browser.wait(r"return document.body.innerText.match(/\n(\d+)\s+\d+ of \d+\n/)?.[1]"))
 
     def pick(self, key):
         assert self.browser.run(PICKED) == 0  # nothing is picked beforehand
@@ -59,9 +59,9 @@ class Desk:
         self.browser.press(ENTER)
 
     def submit(self):
-        before = self.number()
+        before = self.browser.run(SHOWN)
         self.browser.press(CONTROL + ENTER)
-        self.browser.wait(f"return !document.body.innerText.includes('#{before}')")
+        self.browser.wait("return document.querySelector('.warmkit')?.innerText !== arguments[0]", before)
 
 
 @pytest.fixture
