@@ -22,19 +22,6 @@ def jwt(**claims):
     return ".".join([*coded, base64.urlsafe_b64encode(b"signature").rstrip(b"=").decode()])
 
 
-@pytest.fixture(scope="session")
-def personal_token(label_studio):
-    """A personal access token, made as a person makes it: logged in, in Account & Settings."""
-    page = f"{label_studio.url}/user/login/"
-    with httpx.Client(base_url=label_studio.url, headers={"Referer": page}, trust_env=False) as browser:
-        browser.get("/user/login/")
-        form = {"email": label_studio.user, "password": label_studio.password}
-        browser.post(page, data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})
-        made = browser.post("/api/token/", headers={"X-CSRFToken": browser.cookies["csrftoken"]})
-        assert made.status_code == 201
-        return made.json()["token"]
-
-
 @pytest.fixture
 def proxy(label_studio):
     with Proxy(label_studio.url) as proxy:
