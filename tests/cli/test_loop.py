@@ -67,7 +67,7 @@ def test_a_run_ends_with_one_object_of_figures(loop, tmp_path):
         (("--annotator", "nobody"), 2, "nobody"),
         (("--batch", "0"), 2, "0"),
         (("--run", "../up"), 1, "can't name a run"),
-        (("--annotator", "label-studio"), 1, "not there yet"),
+        (("--annotator", "label-studio"), 1, "warmkit annotate connect"),
     ],
 )
 def test_what_is_called_wrongly_is_a_sentence_and_leaves_nothing(loop, tmp_path, arguments, code, words):

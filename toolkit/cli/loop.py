@@ -19,6 +19,7 @@ from toolkit.errors import WarmkitError
 Examples:
   warmkit loop bundled:en --rounds 3 --batch 20
   warmkit loop mine.jsonl --test test.jsonl --annotator terminal --run mine
+  warmkit loop mine.jsonl --annotator label-studio --run mine
   warmkit loop --run mine --resume
   warmkit loop --config configs/demo.yaml --set warm.beam_width=8 --json
   warmkit loop --run mine --rewind 3
@@ -30,7 +31,8 @@ Examples:
 @click.option(
     "--annotator",
     type=click.Choice(["oracle", "terminal", "file", "label-studio"]),
-    help="Who is asked: the data set's own equations, you, or whoever fills in a CSV file.",
+    help="Who is asked: the data set's own equations, you, whoever fills in a CSV file, or people in Label "
+    "Studio (see warmkit annotate).",
 )
 @click.option("--strategy", help="How problems are chosen, for instance margin, hybrid, random.")
 @click.option("--rounds", type=click.IntRange(min=1), help="Ask so many times.")
@@ -69,8 +71,6 @@ def loop(
     Everything is kept in the folder runs/NAME; report.html there shows what the run came to. A run that
     was stopped, or killed, goes on with --resume.
     """
-    if annotator == "label-studio":
-        raise WarmkitError("--annotator label-studio is not there yet. Take oracle, terminal or file.")
     if (resume or rewind or revoke) and name is None:
         raise click.UsageError("Say which run: --run NAME.")
     given: dict[str, Any] = {
@@ -91,7 +91,7 @@ def loop(
         from toolkit.loop.config import LoopConfig
         from toolkit.loop.loop import Loop
         from toolkit.loop.outcome import write_outcome
-        from toolkit.loop.people import annotator_of
+        from toolkit.loop.people import annotator_of, check_annotator
         from toolkit.loop.run import create_run, locked, open_run
         from toolkit.warm.device import pick_device
 
@@ -103,6 +103,7 @@ def loop(
     else:
         config = load_config(LoopConfig, config_file, settings)
         find_strategy(config.active.strategy)
+        check_annotator(config)
         with waiting(f"Reading {config.data}"):
             run = create_run(runs, name, config)
     with locked(run):

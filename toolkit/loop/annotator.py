@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, Protocol
 
-Kind = Literal["equation", "wrong_answer", "skip"]
+Kind = Literal["equation", "wrong_answer", "skip", "withdrawn"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Question:
     candidates: tuple[str, ...]  # equations over those numbers, in an order that says nothing
     complaint: str | None = None  # why the last response was rejected, when this asks again
     attempt: int = 0  # how often it was asked before
+    confidence: float | None = None  # of the model in its favourite; None where it found nothing
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Response:
 
     problem_id: str
     round: int
-    kind: Kind  # wrong_answer: the answer key is wrong, `note` says why
+    kind: Kind  # wrong_answer: the answer key is wrong, `note` says why; withdrawn: it was taken back
     equation: str | None  # with kind "equation"
     note: str | None
     annotator: str

@@ -24,7 +24,7 @@ class ActiveConfig(Section):
 class AnnotatorConfig(Section):
     """Who annotates. The rates are the oracle's."""
 
-    name: Literal["oracle", "terminal", "file"] = "oracle"
+    name: Literal["oracle", "terminal", "file", "label-studio"] = "oracle"
     error_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle errs")
     skip_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle skips")
     attempts: int = Field(3, ge=1, description="how often a problem is asked before it is left aside")
@@ -32,6 +32,7 @@ class AnnotatorConfig(Section):
         None, ge=0, description="seconds without a new answer after which a round goes on; null: for ever"
     )
     candidates: int = Field(5, ge=0, description="equations shown with a problem")
+    project: str | None = Field(None, description="title in Label Studio; null: warmkit and the run's name")
 
 
 class GenerateConfig(Section):

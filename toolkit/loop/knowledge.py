@@ -94,6 +94,7 @@ class Knowledge:
     def questions(self, asked: Sequence[Asked]) -> list[Question]:
         """Those of a batch that nobody has settled, with what was wrong with the last answer."""
         standings = self.standings()
+        sure = {round_: tops(self.candidates(round_)) for round_ in {one.round for one in asked}}
         open_ = []
         for one in asked:
             standing, row = standings.get(one.problem_id), self.row[one.problem_id]
@@ -110,6 +111,7 @@ class Knowledge:
                     one.candidates,
                     standing.reason if standing else None,
                     standing.rejections if standing else 0,
+                    sure[one.round].get(one.problem_id, (0, None))[1],
                 )
             )
         return open_

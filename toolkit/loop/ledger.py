@@ -5,18 +5,15 @@ that. The ledger only grows: an edit is a new row, a row that no longer counts i
 """
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from toolkit.errors import WarmkitError
+from toolkit.data.store import Store
 from toolkit.loop.annotator import Response
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stages (
     round INTEGER NOT NULL, stage TEXT NOT NULL, seconds REAL NOT NULL, result TEXT NOT NULL,
     PRIMARY KEY (round, stage));
@@ -33,6 +30,8 @@ CREATE TABLE IF NOT EXISTS metrics (
     PRIMARY KEY (round, split, name));
 """
 
+REVOKED, UNDONE = 1, 2  # why a response no longer counts: it was taken back, or its round was
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -45,48 +44,11 @@ class Asked:
     candidates: tuple[str, ...]
 
 
-class Ledger:
+class Ledger(Store):
     def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
-        try:
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
-            self._db.executescript(SCHEMA)
-        except sqlite3.Error as error:
-            self._db.close()
-            raise WarmkitError(f"{path}: the state of the run can't be opened: {error}.") from None
-        self._path = path
+        super().__init__(path, SCHEMA, "the state of the run")
 
-    def close(self) -> None:
-        self._db.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of it or nothing; a full disk is a sentence."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._commit()
-        except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise WarmkitError(f"{self._path}: the state of the run can't be written: {error}.") from None
-
-    def _commit(self) -> None:
-        self._db.execute("COMMIT")
-
-    # Facts and stages
-
-    def fact(self, name: str) -> Any:
-        row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return None if row is None else json.loads(row[0])
-
-    def set_fact(self, name: str, value: Any) -> None:
-        self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+    # Stages
 
     def result(self, round_: int, stage: str) -> dict[str, Any] | None:
         """What a stage came to, None where it is not done."""
@@ -130,15 +92,20 @@ class Ledger:
     # What was said
 
     def record(self, responses: Iterable[Response]) -> int:
-        """Write down what is new; the same response twice counts once. How many were new."""
+        """Write down what is new; the same response twice counts once. How many were new.
+
+        What was revoked stays so until its annotator says something anew; a round that was undone is
+        answered again by what was said then.
+        """
         new = 0
         for response in responses:
             last = self._db.execute(
-                "SELECT kind, equation, note FROM responses WHERE external_id = ? AND NOT revoked "
-                "ORDER BY number DESC LIMIT 1",
+                "SELECT kind, equation, note, revoked, updated_at FROM responses "
+                f"WHERE external_id = ? AND revoked != {UNDONE} ORDER BY number DESC LIMIT 1",
                 (response.external_id,),
             ).fetchone()
-            if last == (response.kind, response.equation, response.note):
+            same = last is not None and last[:3] == (response.kind, response.equation, response.note)
+            if same and (not last[3] or last[4] == response.updated_at):
                 continue
             row = asdict(response)
             names = ", ".join(row)
@@ -160,7 +127,8 @@ class Ledger:
         """What was said of a problem counts no more; how many responses that were."""
         with self.transaction():
             return self._db.execute(
-                "UPDATE responses SET revoked = 1 WHERE problem_id = ? AND NOT revoked", (problem_id,)
+                f"UPDATE responses SET revoked = {REVOKED} WHERE problem_id = ? AND NOT revoked",
+                (problem_id,),
             ).rowcount
 
     def rewind(self, round_: int) -> None:
@@ -168,7 +136,9 @@ class Ledger:
         with self.transaction():
             for table in ("stages", "asked", "metrics"):
                 self._db.execute(f"DELETE FROM {table} WHERE round >= ?", (round_,))
-            self._db.execute("UPDATE responses SET revoked = 1 WHERE round >= ? AND NOT revoked", (round_,))
+            self._db.execute(
+                f"UPDATE responses SET revoked = {UNDONE} WHERE round >= ? AND NOT revoked", (round_,)
+            )
             self._db.execute("DELETE FROM facts WHERE name = 'end'")
 
     # Figures

@@ -1,6 +1,7 @@
 """Rounds: train, generate, measure; then ask, unless a rule says that it is enough.
 
-    open      D_s as it stands, written down, so that what comes in meanwhile counts from the next round on
+    open      D_s as it stands, written down, so that what comes in meanwhile counts from the next round on;
+              what people have changed since the last round is asked for first
     train     WARM-S on D_s and D_w
     generate  candidates with confidence, calibrated on what annotators said of problems before it was learnt
     solver    step two on D_s and the candidates, measured on the test problems
@@ -95,7 +96,12 @@ class Loop:
         return result
 
     def _open(self, round_: int) -> None:
-        known = self._stage(round_, "open", self.knowledge.snapshot)
+        def work() -> dict[str, Any]:
+            if self.annotator.waits():  # people elsewhere, who may have changed what they said
+                self._collect()
+            return self.knowledge.snapshot()
+
+        known = self._stage(round_, "open", work)
         self.view.figures(known=len(known["equations"]), labels=known["answered"])
 
     def _train(self, round_: int) -> None:
@@ -229,7 +235,10 @@ class Loop:
                 if not self.annotator.waits() or (patience is not None and waited >= patience):
                     self.view.say(f"Round {round_}: {len(open_)} of {len(asked)} problems stay unanswered.")
                     break
-                self.view.say(f"Waiting for {len(open_)} of {len(asked)} answers in {self.annotator.place}")
+                if not self.annotator.warnings:  # which would go under in this
+                    self.view.say(
+                        f"Waiting for {len(open_)} of {len(asked)} answers in {self.annotator.place}"
+                    )
                 self.sleep(pause)
                 waited, pause = waited + pause, min(1.5 * pause, SLOWEST_POLL)
             return {"asked": len(asked), "open": len(open_)}

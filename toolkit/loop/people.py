@@ -1,6 +1,9 @@
 """The annotator that a configuration names."""
 
+from pathlib import Path
+
 from toolkit.loop.annotator import Annotator
+from toolkit.loop.config import LoopConfig
 from toolkit.loop.file import FileAnnotator
 from toolkit.loop.oracle import Oracle
 from toolkit.loop.run import Run
@@ -13,4 +16,27 @@ def annotator_of(run: Run) -> Annotator:
         return Terminal(run.constants)
     if settings.name == "file":
         return FileAnnotator(run.folder / "annotate")
+    if settings.name == "label-studio":
+        from annotation.annotator import LabelStudio
+        from annotation.client import Client
+        from annotation.keys import find_connection
+
+        title = settings.project or f"warmkit {run.name}"
+        return LabelStudio(Client(find_connection()), book_folder(run), title)
     return Oracle(run.problems(), settings.error_rate, run.config.seed, settings.skip_rate, run.constants)
+
+
+def book_folder(run: Run) -> Path:
+    """Where a run keeps what it sent to Label Studio and what came back."""
+    return run.folder / "label-studio"
+
+
+def check_annotator(config: LoopConfig) -> None:
+    """A sentence before a run begins, where its annotators could not be reached."""
+    if config.annotator.name == "label-studio":
+        from annotation.check import who
+        from annotation.client import Client
+        from annotation.keys import find_connection
+
+        with Client(find_connection()) as client:
+            who(client)

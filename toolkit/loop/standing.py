@@ -40,10 +40,12 @@ class Judge:
         self._judged: dict[Response, Judgement] = {}
 
     def standings(self, responses: Iterable[Response]) -> dict[str, Standing]:
-        """By problem. Of each annotator the last word counts; their first ones count as rejections."""
+        """By problem. Of each annotator the last word counts; their first ones count as rejections.
+        What was withdrawn is as if it had not been said.
+        """
         by_problem: dict[str, list[Response]] = defaultdict(list)
         for response in responses:
-            if response.problem_id in self._problems:
+            if response.problem_id in self._problems and response.kind != "withdrawn":
                 by_problem[response.problem_id].append(response)
         return {name: self._standing(said) for name, said in by_problem.items()}
 

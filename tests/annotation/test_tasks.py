@@ -1,0 +1,173 @@
+"""Questions into tasks, annotations into responses."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.page import HOTKEYS, REASONS, WORDS, choices, instructions, page, reasons
+from annotation.tasks import Key, Raw, key_in, key_of, raw_of, response_of, task_of
+from toolkit.equations import DEFAULT_CONSTANTS
+from toolkit.errors import WarmkitError
+from toolkit.loop.annotator import Question
+from toolkit.loop.validate import judge
+
+NUMBERS = (Fraction(76), Fraction(25))
+QUESTION = Question("a", 2, "76 and 25", 51.0, "en", NUMBERS, ("76 - 25", "25 + 76 - 25 - 25"), None, 1, 0.4)
+KEY = Key("a", 2, 1)
+RAW = Raw(7, 3, "ann@example.com", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00", 4.0, False, "[]")
+
+
+def region(name, kind, *values):
+    return {"from_name": name, "to_name": "problem", "type": "x", "value": {kind: list(values)}}
+
+
+def said(*regions, **changes):
+    return response_of(replace(RAW, result=json.dumps(regions), **changes), KEY, "http://x/projects/1")
+
+
+def test_a_task_shows_everything_and_gives_the_favourite_away_nowhere():
+    task = task_of(replace(QUESTION, complaint="It gives 101."))
+    data = task["data"]
+    assert key_in(data) == key_of(QUESTION) == KEY
+    assert data["problem"] == "76 and 25"
+    assert data["facts"] == "Answer: 51  ·  Numbers: 76, 25"
+    assert data["complaint"].endswith(": It gives 101.")
+    assert [one["value"] for one in data["candidates"]][:2] == list(QUESTION.candidates)
+    assert task["predictions"] == [{"model_version": "round-02", "score": 0.4, "result": []}]
+
+
+def test_what_was_never_found_is_the_least_sure():
+    assert task_of(replace(QUESTION, confidence=None, candidates=()))["predictions"][0]["score"] == 0.0
+
+
+@pytest.mark.parametrize("score", [1.5, -0.1, float("nan")])
+def test_a_score_that_is_no_probability_does_not_leave(score):
+    with pytest.raises(WarmkitError, match="no probability"):
+        task_of(replace(QUESTION, confidence=score))
+
+
+@pytest.mark.parametrize("lang", [*WORDS, "zh-TW", "fr"])
+def test_hotkeys_are_unique_and_there_is_always_something_to_pick(lang):
+    for candidates in ((), QUESTION.candidates, tuple(f"76 - {i}" for i in range(20))):
+        shown = choices(lang, candidates)
+        keys = [one["hotkey"] for one in (*shown, *reasons(lang))]
+        assert len(set(keys)) == len(keys)
+        assert [one["alias"] for one in shown[-2:]] == ["own", "bad"]
+        assert len(shown) == min(len(candidates), len(HOTKEYS)) + 2
+        assert "html" not in json.dumps(shown)
+    assert [one["alias"] for one in reasons(lang)] == list(REASONS)
+
+
+def test_a_candidate_that_stands_twice_is_shown_once():
+    assert [one["value"] for one in choices("en", ("1 + 2", "1 + 2"))] == [
+        "1 + 2",
+        "my own equation",
+        "bad problem",
+    ]
+
+
+def test_the_page_names_what_the_tasks_hold_and_the_instructions_speak_three_languages():
+    data = task_of(QUESTION)["data"]
+    assert all(f'"${name}"' in page() for name in ("problem", "facts", "complaint", "candidates", "reasons"))
+    assert set(data) >= {"problem", "facts", "complaint", "candidates", "reasons"}
+    for part in ("Example", "उदाहरण", "例：", "Ctrl+Enter"):
+        assert part in instructions()
+
+
+def test_the_sdk_finds_nothing_wrong_with_the_page_and_a_choice_of_it():
+    from label_studio_sdk.label_interface import LabelInterface
+
+    interface = LabelInterface(page())
+    task = task_of(QUESTION)
+    assert interface.validate_task({"data": task["data"]})
+    assert interface.validate_prediction(task["predictions"][0])
+
+
+def test_candidate_own_and_bad_are_read():
+    picked, _ = said(region("pick", "choices", "76 - 25"))
+    assert (picked.kind, picked.equation) == ("equation", "76 - 25")
+    assert (picked.problem_id, picked.round, picked.annotator) == ("a", 2, "ann@example.com")
+    assert (picked.external_id, picked.seconds) == ("http://x/projects/1/annotations/7", 4.0)
+    own, _ = said(region("pick", "choices", "own"), region("equation", "text", " 76-20-5 "))
+    assert (own.kind, own.equation) == ("equation", "76-20-5")
+    bad, _ = said(region("pick", "choices", "bad"), region("reason", "choices", "not solvable"))
+    assert (bad.kind, bad.equation, bad.note) == ("wrong_answer", None, "Bad problem: not solvable.")
+
+
+def test_what_is_written_and_given_up_again_does_not_count():
+    left, _ = said(region("equation", "text", "1 + 1"), region("pick", "choices", "76 - 25"))
+    assert left.equation == "76 - 25"
+
+
+def test_skipped_is_skipped_and_deleted_is_withdrawn():
+    assert said(region("pick", "choices", "76 - 25"), cancelled=True)[0].kind == "skip"
+    assert response_of(replace(RAW, result=None), KEY, "x")[0].kind == "withdrawn"
+
+
+@pytest.mark.parametrize(
+    ("regions", "words"),
+    [
+        ((), "no equation"),
+        ((region("pick", "choices", "own"),), "no equation"),
+        ((region("pick", "choices", "1", "2"),), "several lines"),
+        ((region("pick", "choices", "own"), region("equation", "text", "1", "2")), "several equations"),
+        ((region("pick", "choices", "own"), region("equation", "text", "7" * 5_000_000)), "5,000,000"),
+    ],
+)
+def test_what_is_not_clear_is_rejected_with_a_sentence_for_each_side(regions, words):
+    response, warning = said(*regions)
+    assert words in warning and "Task 3, annotation 7 by ann@example.com, problem a" in warning
+    assert len(response.equation) <= 1_001
+    judged = judge(response, NUMBERS, 51.0, DEFAULT_CONSTANTS)
+    assert judged.verdict == "rejected" and judged.reason
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text() | st.just("\ud800"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["from_name", "value", "choices", "text", "id", "pick"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_no_result_of_a_server_is_a_fault(result):
+    annotation = {
+        "id": 7,
+        "result": result,
+        "completed_by": result,
+        "lead_time": result,
+        "updated_at": result,
+    }
+    raw = raw_of(annotation, 3, {})
+    response, _ = response_of(raw, KEY, "x")
+    assert f"{raw}{response}".encode()
+    assert judge(response, NUMBERS, 51.0, DEFAULT_CONSTANTS).verdict in ("accepted", "rejected", "disputed")
+
+
+def test_annotators_are_named_and_times_are_utc():
+    annotation = {"id": 7, "completed_by": 1, "created_at": "2026-01-01T05:30:00+05:30", "lead_time": -1}
+    raw = raw_of(annotation, 3, {1: "ann@example.com"})
+    assert (raw.annotator, raw.created_at, raw.updated_at) == (
+        "ann@example.com",
+        "2026-01-01T00:00:00+00:00",
+        "2026-01-01T00:00:00+00:00",
+    )
+    assert raw.seconds is None
+    assert raw_of(annotation, 3, {}).annotator == "user 1"
+    assert raw_of({"id": 1, "completed_by": {"id": 4, "email": "b@x"}}, 3, {}).annotator == "b@x"
+
+
+@pytest.mark.parametrize(
+    "data", [None, [], {}, {"problem_id": 3, "round": 1, "attempt": 0}, {"problem_id": "a"}]
+)
+def test_a_task_without_our_key_is_somebody_elses(data):
+    assert key_in(data) is None

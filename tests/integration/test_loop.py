@@ -1,0 +1,311 @@
+"""A loop whose annotators work in a real Label Studio."""
+
+import http.cookiejar
+import json
+import re
+import urllib.parse
+import urllib.request
+
+import pytest
+from click.testing import CliRunner
+from integration.people import People, bad, picked, written
+from integration.proxy import Proxy
+from tiny import TINY
+
+from annotation.annotator import LabelStudio
+from annotation.client import Client
+from annotation.keys import KEY, URL, Connection
+from annotation.wire import tasks
+from toolkit.cli import main
+from toolkit.config import load_config
+from toolkit.errors import WarmkitError
+from toolkit.loop.config import LoopConfig
+from toolkit.loop.knowledge import Knowledge
+from toolkit.loop.loop import Loop
+from toolkit.loop.outcome import write_outcome
+from toolkit.loop.people import annotator_of, book_folder
+from toolkit.loop.run import create_run, open_run
+
+SETTINGS = (*TINY, "annotator.name=label-studio", "known=0", "solver_each_round=false")
+
+
+@pytest.fixture(autouse=True)
+def connected(label_studio, monkeypatch):
+    monkeypatch.setenv(URL, label_studio.url)
+    monkeypatch.setenv(KEY, label_studio.key)
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Makes a run: start("stop.rounds=2")."""
+
+    def make(*settings, name="a"):
+        return create_run(tmp_path, name, load_config(LoopConfig, None, (*SETTINGS, *settings)))
+
+    return make
+
+
+class Office:
+    """People who annotate whenever the loop sleeps: `work` does what they do with the tasks that are new."""
+
+    def __init__(self, run, people, work):
+        self.gold = dict(run.problems().select("id", "equation").iter_rows())
+        self.people, self.work, self.seen, self.said = people, work, set(), []
+
+    def sleep(self, seconds):
+        for number, data in self.people.tasks().items():
+            if number not in self.seen:
+                self.seen.add(number)
+                self.work(self, number, data)
+
+
+def gold(office, number, data):
+    """Everybody writes the right equation."""
+    office.said.append(office.people.annotate(number, written(office.gold[data["problem_id"]])))
+
+
+def looped(run, work):
+    annotator = annotator_of(run)
+    with Client(annotator.client.connection) as direct:
+        office = Office(run, People(direct, annotator.book.project), work)
+        stop = Loop(run, annotator, sleep=office.sleep).go()
+    annotator.client.close()
+    return office, stop
+
+
+def accounts(run, people):
+    """Ledger and server say the same: the annotations of each, by id."""
+    ledger = {
+        int(one.external_id.rpartition("/")[2]): one.kind
+        for one in run.ledger.responses()
+        if one.kind != "withdrawn"
+    }
+    listed = tasks(people.client, people.project, ("id", "annotations", "was_cancelled"), full=True)
+    server = {one["id"] for task in listed for one in task["annotations"]}
+    return set(ledger), server
+
+
+def test_a_loop_of_two_rounds_learns_what_people_say(start):
+    run = start("stop.rounds=2")
+    office, stop = looped(run, gold)
+    assert stop.rule == "rounds"
+    knowledge = Knowledge(run)
+    assert [len(knowledge.known(r)) for r in (1, 2, 3)] == [0, 4, 8]
+    assert all(office.gold[name] == equation for name, equation in knowledge.known(3).items())
+    assert sorted(name for name, _, _ in office.people.names()) == sorted(knowledge.known(3))
+    assert {one.seconds for one in run.ledger.responses()} == {5.5}
+    ours, theirs = accounts(run, office.people)
+    assert ours == theirs and len(ours) == 8
+    assert {data["round"] for data in office.people.tasks().values()} == {1, 2}
+    assert write_outcome(run)["labels"] == 8
+
+
+def test_what_is_rejected_comes_back_bad_and_skipped_are_recorded(start):
+    def work(office, number, data):
+        name = data["problem_id"]
+        place = sorted({one["problem_id"] for one in office.people.tasks().values()}).index(name)
+        if data["attempt"] == 0 and place == 0:
+            office.people.annotate(number, written("1 + 1"))
+        elif place == 1:
+            office.people.annotate(number, bad("unclear text"))
+        elif place == 2:
+            office.people.annotate(number, [], was_cancelled=True)
+        else:
+            gold(office, number, data)
+
+    run = start("stop.rounds=1")
+    office, _ = looped(run, work)
+    standings = Knowledge(run).standings()
+    first, second, third, fourth = (standings[name] for name in sorted(standings))
+    assert (first.verdict, first.rejections) == ("accepted", 1)
+    assert (second.verdict, "unclear text" in second.reason) == ("disputed", True)
+    assert (third.verdict, fourth.verdict) == ("skipped", "accepted")
+    again = [data for data in office.people.tasks().values() if data["attempt"] == 1]
+    assert len(again) == 1 and "none of the problem's numbers" in again[0]["complaint"]
+    assert set(Knowledge(run).known(2)) == {
+        name for name in standings if standings[name].verdict == "accepted"
+    }
+
+
+def test_what_people_change_after_its_use_revises_D_s_of_the_next_round(start):
+    def work(office, number, data):
+        gold(office, number, data)
+        if data["round"] == 2 and len(office.said) == 8:  # they think better of what round 1 has used
+            office.people.edit(office.said[0], was_cancelled=True)
+            office.people.delete(f"annotations/{office.said[1]}")
+            tasks = list(office.people.tasks())
+            office.people.delete(f"tasks/{tasks[2]}")
+
+    run = start("stop.rounds=2")
+    office, _ = looped(run, work)
+    knowledge = Knowledge(run)
+    first = [one.problem_id for one in run.ledger.asked(1)]
+    assert set(knowledge.known(2)) == set(first)
+    assert len(set(knowledge.known(3)) & set(first)) == 1
+    assert len(knowledge.known(3)) == 5
+    ours, theirs = accounts(run, office.people)
+    assert ours == theirs
+    verdicts = sorted(one.verdict for one in knowledge.standings().values())
+    assert verdicts == ["accepted"] * 5 + ["skipped"]
+
+
+def test_several_annotators_agree_by_class_and_those_who_do_not_are_kept_aside(start, label_studio):
+    run = start("stop.rounds=1")
+    annotator = annotator_of(run)
+    other = other_person(label_studio)
+    work_done = []
+
+    def work(office, number, data):
+        gold(office, number, data)
+        work_done.append(data["problem_id"])
+        colleague = People(other, office.people.project)
+        if len(work_done) == 1:
+            colleague.annotate(number, written(office.gold[data["problem_id"]]))
+        elif len(work_done) == 2:
+            colleague.annotate(number, bad("wrong answer key"))
+
+    office = Office(run, People(label_studio.client, annotator.book.project), work)
+    Loop(run, annotator, sleep=office.sleep).go()
+    standings = Knowledge(run).standings()
+    agreed, disputed = (standings[name] for name in work_done[:2])
+    assert (agreed.verdict, len(agreed.annotators)) == ("accepted", 2)
+    assert disputed.verdict == "disputed"
+    assert work_done[1] not in Knowledge(run).known(2)
+    other.close()
+
+
+def other_person(label_studio):
+    """A second user, who signed up by the invitation link."""
+    invite = label_studio.client.sdk._client_wrapper.httpx_client.request("api/invite", method="GET").json()
+    jar = http.cookiejar.CookieJar()
+    browser = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar)
+    )
+    address = label_studio.url + invite["invite_url"]
+    form = browser.open(address).read().decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form).group(1)
+    fields = {"csrfmiddlewaretoken": token, "email": "bob@example.com", "password": "annotate-456"}
+    browser.open(
+        urllib.request.Request(
+            address, urllib.parse.urlencode(fields).encode(), {"Referer": address}, method="POST"
+        )
+    )
+    key = json.loads(browser.open(f"{label_studio.url}/api/current-user/token").read())["token"]
+    return Client(Connection(label_studio.url, key))
+
+
+def test_a_server_that_is_away_while_the_loop_waits_is_told_and_waited_for(start, label_studio):
+    said = []
+
+    class View:
+        def stage(self, round_, name): ...
+        def progress(self, done, total): ...
+        def figures(self, **figures): ...
+        def say(self, sentence):
+            said.append(sentence)
+
+    run = start("stop.rounds=1")
+    with Proxy(label_studio.url) as proxy, Client(Connection(proxy.url, label_studio.key)) as client:
+        annotator = LabelStudio(client, book_folder(run), "away")
+        office = Office(run, People(label_studio.client, annotator.book.project), gold)
+        pauses = []
+
+        def sleep(seconds):
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                proxy.heal()
+            if len(pauses) > 3:
+                office.sleep(seconds)
+
+        proxy.fail("502", times=1_000)
+        stop = Loop(run, annotator, View(), sleep=sleep).go()
+    assert stop.rule == "rounds"
+    assert pauses == sorted(pauses)
+    assert any("the server failed (502)" in sentence and "tried again" in sentence for sentence in said)
+    assert any("Waiting for 4 of 4" in sentence for sentence in said)
+    assert len(Knowledge(run).known(2)) == 4
+    assert len(office.people.tasks()) == 4
+
+
+def test_a_loop_that_is_stopped_while_it_waits_comes_back_and_finds_what_was_said(start, tmp_path):
+    def leave(office, number, data):
+        gold(office, number, data)
+        if len(office.said) == 2:
+            raise KeyboardInterrupt
+
+    run = start("stop.rounds=1")
+    office, stop = looped(run, leave)
+    assert stop.rule == "interrupt"
+    for number, data in office.people.tasks().items():
+        if number not in office.seen:
+            gold(office, number, data)
+    run.ledger.close()
+    again = open_run(tmp_path, "a")
+    later, stop = looped(again, gold_never)
+    assert stop.rule == "rounds"
+    assert len(Knowledge(again).known(2)) == 4
+    assert later.people.names() == office.people.names()
+
+
+def gold_never(office, number, data):
+    raise AssertionError(f"task {number} is new")
+
+
+def test_what_is_revoked_stays_revoked_until_somebody_speaks_again(start, tmp_path):
+    run = start("stop.rounds=1")
+    office, _ = looped(run, gold)
+    name = run.ledger.asked()[0].problem_id
+    assert run.ledger.revoke(name) == 1
+    run.ledger.close()
+    again = open_run(tmp_path, "a", load_config(LoopConfig, None, (*SETTINGS, "stop.rounds=2")))
+    looped(again, gold)
+    said = [one for one in again.ledger.responses() if one.problem_id == name]
+    assert all(one.round == 2 for one in said)
+
+
+def test_without_a_server_nothing_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv(URL, "http://127.0.0.1:9")
+    command = ["loop", "--annotator", "label-studio", "--runs", str(tmp_path), "--run", "a"]
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "can't be reached" in done.output
+
+
+def test_a_wrong_key_is_told_before_anything_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv(KEY, "0" * 40)
+    done = CliRunner().invoke(main, ["loop", "--annotator", "label-studio", "--runs", str(tmp_path)])
+    assert (done.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "the key is wrong or expired" in done.output and "0" * 40 not in done.output
+
+
+def test_a_project_deleted_while_the_loop_waits_ends_it_with_a_sentence(start):
+    run = start("stop.rounds=1")
+    annotator = annotator_of(run)
+    with Client(annotator.client.connection) as direct:
+        people = People(direct, annotator.book.project)
+        with pytest.raises(WarmkitError, match=r"project \d+ was deleted"):
+            Loop(run, annotator, sleep=lambda seconds: people.delete(f"projects/{people.project}")).go()
+    annotator.client.close()
+    assert run.ledger.asked(1) != []
+
+
+def test_the_key_is_in_no_file_of_the_run(start, label_studio):
+    run = start("stop.rounds=1")
+    looped(run, gold)
+    write_outcome(run)
+    for path in run.folder.rglob("*"):
+        if path.is_file():
+            assert label_studio.key.encode() not in path.read_bytes(), path
+
+
+def test_candidates_are_offered_and_picked(start):
+    def work(office, number, data):
+        offered = [one["value"] for one in data["candidates"] if "alias" not in one]
+        if offered:
+            office.people.annotate(number, picked(offered[0]))
+        else:
+            gold(office, number, data)
+
+    run = start("stop.rounds=1")
+    looped(run, work)
+    assert {one.verdict for one in Knowledge(run).standings().values()} == {"accepted"}
