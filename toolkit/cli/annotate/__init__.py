@@ -2,6 +2,7 @@
 
 import click
 
+from toolkit.cli.annotate.backend import backend
 from toolkit.cli.annotate.connect import connect
 from toolkit.cli.annotate.serve import serve
 
@@ -15,5 +16,5 @@ def annotate() -> None:
     """
 
 
-for command in (serve, connect):
+for command in (serve, connect, backend):
     annotate.add_command(command)

@@ -1,8 +1,6 @@
 """`warmkit annotate serve`."""
 
-import signal
 from contextlib import ExitStack
-from types import FrameType
 from typing import Any
 
 import click
@@ -10,9 +8,8 @@ import click
 from annotation.environment import find_environment
 from annotation.keys import connection_file, data_folder, store_connection
 from annotation.server import Server, running
+from toolkit.cli.annotate.stopping import until_stopped
 from toolkit.cli.output import json_option, print_json, print_table, waiting
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command(
@@ -36,26 +33,14 @@ def serve(port: int, as_json: bool) -> None:
     It is installed when it is first needed, into an environment of its own, and reached from this machine
     only. Its data stay in your data folder (WARMKIT_HOME, else ~/.local/share/warmkit).
     """
-    for one in SIGNALS:
-        signal.signal(one, _stop)
     folder = data_folder() / "label-studio"
-    try:
-        with ExitStack() as stack:
-            with waiting("Label Studio") as tell:
-                program = find_environment(folder, tell)
-                server = stack.enter_context(running(program, folder, port, tell))
-                store_connection(server.connection)
-            _print(server, as_json)
-            server.wait()
-    except KeyboardInterrupt:
-        click.echo("Label Studio was stopped.", err=True)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    """Stop once; further signals don't disturb the stopping."""
-    for one in SIGNALS:
-        signal.signal(one, signal.SIG_IGN)
-    raise KeyboardInterrupt
+    with until_stopped("Label Studio was stopped."), ExitStack() as stack:
+        with waiting("Label Studio") as tell:
+            program = find_environment(folder, tell)
+            server = stack.enter_context(running(program, folder, port, tell))
+            store_connection(server.connection)
+        _print(server, as_json)
+        server.wait()
 
 
 def _print(server: Server, as_json: bool) -> None:
