@@ -40,6 +40,19 @@ CANDIDATES = pl.Schema(
     }
 )
 
+ANNOTATIONS = pl.Schema(
+    {
+        "problem_id": pl.String,
+        "equation": pl.String,  # null where there is none: skipped, or the problem is bad
+        "verdict": pl.String,  # accepted, rejected, disputed or skipped
+        "reason": pl.String,
+        "annotator": pl.String,
+        "external_id": pl.String,  # equal for all that was ever said in one annotation
+        "updated_at": pl.String,  # ISO 8601, UTC
+        "round": pl.Int64,
+    }
+)
+
 MAX_TEXT = 20_000
 MAX_ID = 200
 MAX_NUMBERS = 64

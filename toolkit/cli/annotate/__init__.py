@@ -4,7 +4,11 @@ import click
 
 from toolkit.cli.annotate.backend import backend
 from toolkit.cli.annotate.connect import connect
+from toolkit.cli.annotate.pull import pull
+from toolkit.cli.annotate.push import push
 from toolkit.cli.annotate.serve import serve
+from toolkit.cli.annotate.status import status
+from toolkit.cli.annotate.watch import watch
 
 
 @click.group()
@@ -16,5 +20,5 @@ def annotate() -> None:
     """
 
 
-for command in (serve, connect, backend):
+for command in (serve, connect, push, pull, status, watch, backend):
     annotate.add_command(command)
