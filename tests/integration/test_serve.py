@@ -34,8 +34,9 @@ def home(label_studio, tmp_path, monkeypatch):
 
 
 @contextmanager
-def serving(*arguments):
+def serving(home, *arguments):
     command = [sys.executable, "-m", "toolkit.cli", "annotate", "serve", "--port", "0", *arguments]
+    command += ["--book", str(home / "book")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
     ) as process:
@@ -67,7 +68,7 @@ def alive(session):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 def test_it_says_where_it_is_keeps_its_secrets_and_ends_with_ctrl_c(home):
-    with serving("--json") as process:
+    with serving(home, "--json") as process:
         facts = json.loads(process.stdout.readline())
         connection = find_connection()
         password_file = Path(facts["password_file"])
@@ -77,6 +78,9 @@ def test_it_says_where_it_is_keeps_its_secrets_and_ends_with_ctrl_c(home):
         assert connection.url.startswith("http://127.0.0.1:")
         with Client(connection) as client:
             assert client.sdk.users.whoami().email == facts["user"]
+            (project,) = client.sdk.projects.list()
+            assert facts["project"] == f"{facts['url']}/projects/{project.id}"
+            assert project.title == "warmkit"
         started = alive(session)
         arguments = [(Path("/proc") / str(process.pid) / "cmdline").read_text(), *started]
         assert started
@@ -96,7 +100,7 @@ def test_it_says_where_it_is_keeps_its_secrets_and_ends_with_ctrl_c(home):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_can_be_stopped_while_it_starts(home, number):
-    with serving() as process:
+    with serving(home) as process:
         session = server_process(home)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
@@ -105,8 +109,23 @@ def test_it_can_be_stopped_while_it_starts(home, number):
         os.killpg(session, 0)
 
 
+def test_started_again_it_has_the_same_project_and_a_book_of_another_server_is_a_warning(home, tmp_path):
+    projects = []
+    for again in range(3):
+        with serving(home, "--json") as process:
+            facts = json.loads(process.stdout.readline())
+            projects.append(facts["project"] and facts["project"].removeprefix(facts["url"]))
+            if again == 1:
+                with Client(find_connection()) as client:
+                    client.sdk.projects.delete(int(projects[0].rpartition("/")[2]))
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+    assert projects[0] == projects[1] is not None
+    assert projects[2] is None and "was deleted" in err
+
+
 def test_a_folder_is_served_once_even_after_the_first_was_killed(home, label_studio):
-    with serving("--json") as process:
+    with serving(home, "--json") as process:
         url = json.loads(process.stdout.readline())["url"]
         session = server_process(home)
         process.kill()
