@@ -1,13 +1,24 @@
 """The bell: rung by a real Label Studio, and by nobody who does not know the secret."""
 
+import json
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
 import httpx
 import pytest
+from integration.people import People, picked, question
 
+from annotation.annotator import LabelStudio
 from annotation.client import Client
-from annotation.keys import Connection
+from annotation.keys import KEY, URL, Connection
 from annotation.listener import authorization, listening
 from annotation.webhook import PATH, bell
 from toolkit.errors import WarmkitError
+from toolkit.loop.file import FileAnnotator
+from toolkit.loop.people import woken
 
 LARGEST = 1000
 
@@ -52,6 +63,43 @@ def test_a_webhook_that_a_kill_left_behind_is_taken_away(label_studio, project):
     with bell(label_studio.client, project):
         assert len(hooks(label_studio, project)) == 2
     assert [hook.url for hook in hooks(label_studio, project)] == ["http://127.0.0.1:9/somebody-else"]
+
+
+def test_a_loop_sleeps_until_somebody_annotates(label_studio, tmp_path):
+    annotator = LabelStudio(label_studio.client, tmp_path / "book", "woken")
+    with closing(annotator.book):
+        annotator.submit([question("a")])
+        people = People(label_studio.client, annotator.project)
+        with woken(annotator) as sleep:
+            people.annotate(people.task("a"), picked("76 - 25"))
+            assert sleep(60)
+        assert [said.equation for said in annotator.collect()] == ["76 - 25"]
+    with pytest.raises(WarmkitError, match="Only Label Studio"), woken(FileAnnotator(tmp_path)):
+        pass
+
+
+def test_watch_looks_when_it_is_told_to(label_studio, tmp_path, monkeypatch):
+    monkeypatch.setenv(URL, label_studio.url)
+    monkeypatch.setenv(KEY, label_studio.key)
+    annotator = LabelStudio(label_studio.client, tmp_path / "book", "watched")
+    with closing(annotator.book):
+        annotator.submit([question("a")])
+    people = People(label_studio.client, annotator.project)
+    command = [sys.executable, "-m", "toolkit.cli", "annotate", "watch", "--webhook", "--every", "3600"]
+    with subprocess.Popen(
+        [*command, "--book", str(tmp_path / "book"), "--json"],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not hooks(label_studio, people.project):
+            assert process.poll() is None
+            time.sleep(0.1)
+        people.annotate(people.task("a"), picked("76 - 25"))
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert json.loads(out)["verdict"] == "accepted"
+    assert hooks(label_studio, people.project) == []
 
 
 def test_a_server_elsewhere_cannot_ring_here():
