@@ -1,6 +1,8 @@
 """`warmkit annotate connect` with a real Label Studio."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from click.testing import CliRunner
@@ -94,6 +96,32 @@ def test_check_says_what_does_not_work_and_keeps_nothing(label_studio, home):
     assert not home.exists()
     with pytest.raises(WarmkitError):
         find_connection()
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b"{}", b'"x"', b"3", b"null", b"<html>", b"\xff", b"", b'{"release": [1]}']
+)
+@pytest.mark.parametrize("options", [[], ["--check"]])
+def test_an_address_where_something_else_answers_is_told(body, options, home):
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        thread = threading.Thread(target=other.serve_forever, args=(0.05,))
+        thread.start()
+        result = connect(f"http://127.0.0.1:{other.server_port}", *options, typed=WRONG)
+        other.shutdown()
+        thread.join()
+    assert result.exit_code == 1
+    assert "Label Studio" in result.output and "address" in result.output
+    assert not home.exists()
 
 
 def test_an_address_that_is_none_is_refused_before_a_key_is_asked_for():
