@@ -16,9 +16,11 @@ SETTINGS: dict[str, Any] = {
     "enable_empty_annotation": False,
     "color": "#2f6f4f",
 }
-HIDDEN = [f"tasks:data.{name}" for name in ("candidates", "reasons", "attempt")] + [
-    "tasks:annotations_results",
-    "tasks:predictions_results",
+HIDDEN = [  # columns of the table of tasks that say nothing to people
+    *(f"tasks:data.{name}" for name in ("candidates", "reasons", "attempt", "complaint")),
+    *(f"tasks:{name}" for name in ("inner_id", "completed_at", "total_predictions", "annotations_results")),
+    *(f"tasks:{name}" for name in ("annotations_ids", "predictions_results", "file_upload", "updated_by")),
+    *(f"tasks:{name}" for name in ("storage_filename", "created_at", "updated_at", "draft_exists")),
 ]
 
 
@@ -74,7 +76,7 @@ def _make(client: Client, book: Book, title: str) -> dict[str, Any]:
             "api/projects/",
             json={
                 **SETTINGS,
-                "title": title[:50],
+                "title": title[:50] if len(title) > 2 else f"warmkit {title}",  # 3 to 50 characters
                 "description": f"Made by warmkit: do not delete while it is in use. ({mark})",
                 "label_config": page(),
                 "expert_instruction": instructions(),

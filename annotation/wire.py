@@ -20,9 +20,11 @@ def request(client: Client, what: str, method: str, path: str, **arguments: Any)
         http = client.sdk._client_wrapper.httpx_client
         answer = http.request(path, method=method, request_options=options, **arguments)
         if not 200 <= answer.status_code < 300:
-            raise ApiError(
-                status_code=answer.status_code, headers=dict(answer.headers), body=answer.text[:2_000]
-            )
+            try:
+                body = answer.json()
+            except ValueError:
+                body = answer.text
+            raise ApiError(status_code=answer.status_code, headers=dict(answer.headers), body=body)
         return answer
 
 

@@ -1,0 +1,153 @@
+"""The page in a real browser: a person logs in and annotates by keyboard, and the loop learns it."""
+
+import struct
+
+import pytest
+from integration.browser import CONTROL, ENTER, ESCAPE, TAB, Browser
+from integration.people import People, question
+from tiny import TINY
+
+from annotation.book import Book
+from annotation.keys import KEY, URL
+from annotation.project import ensure_project
+from annotation.push import push
+from toolkit.config import load_config
+from toolkit.loop.config import LoopConfig
+from toolkit.loop.knowledge import Knowledge
+from toolkit.loop.loop import Loop
+from toolkit.loop.people import annotator_of
+from toolkit.loop.run import create_run
+
+SETTINGS = (*TINY, "annotator.name=label-studio", "known=0", "active.batch=3", "stop.rounds=1")
+PICKED = "return [...document.querySelectorAll('.warmkit input[type=radio]')].filter(e => e.checked).length"
+SHOWN = "return document.querySelector('.warmkit')?.innerText"
+WRITING = "return document.activeElement.name === 'equation'"
+
+
+class Desk:
+    """A person at the browser, in one project."""
+
+    def __init__(self, browser, label_studio, url):
+        self.browser = browser
+        browser.go(f"{label_studio.url}/user/login/")
+        browser.type("input[name=email]", label_studio.user)
+        browser.type("input[name=password]", label_studio.password + ENTER)
+        browser.wait("return !location.pathname.includes('login')")
+        browser.go(f"{url}/data?labeling=1")
+        browser.wait("return document.body.innerText.includes('Which equation does the problem ask for?')")
+
+    def read_instructions(self):
+        self.browser.press(ESCAPE)
+        self.browser.wait("return !document.body.innerText.includes('Which equation does the')")
+
+    def number(self):
+        """The id of the task on the page, once it is drawn."""
+        self.browser.wait(SHOWN)
+        return int(self.browser.wait(r"return document.body.innerText.match(/#(\d+)/)?.[1]"))
+
+    def pick(self, key):
+        assert self.browser.run(PICKED) == 0  # nothing is picked beforehand
+        self.browser.press(key)
+        self.browser.wait(PICKED)
+
+    def write(self, equation):
+        self.pick("o")
+        while not self.browser.run(WRITING):
+            self.browser.press(TAB)
+        for key in equation:
+            self.browser.press(key)
+        self.browser.press(ENTER)
+
+    def submit(self):
+        before = self.number()
+        self.browser.press(CONTROL + ENTER)
+        self.browser.wait(f"return !document.body.innerText.includes('#{before}')")
+
+
+@pytest.fixture
+def browser(tmp_path):
+    with Browser(tmp_path / "profile") as browser:
+        yield browser
+
+
+def test_three_problems_are_annotated_by_keyboard_and_the_loop_learns_them(
+    browser, label_studio, monkeypatch, tmp_path
+):
+    monkeypatch.setenv(URL, label_studio.url)
+    monkeypatch.setenv(KEY, label_studio.key)
+    run = create_run(tmp_path, "a", load_config(LoopConfig, None, SETTINGS))
+    gold = dict(run.problems().select("id", "equation").iter_rows())
+    annotator = annotator_of(run)
+    people = People(label_studio.client, annotator.book.project)
+    did = {}
+
+    def work(seconds):
+        if did:
+            return
+        desk = Desk(browser, label_studio, annotator.place)
+        desk.read_instructions()
+        tasks = people.tasks()
+        for place in range(3):
+            data = tasks[desk.number()]
+            name, shown = data["problem_id"], data["candidates"][0]["value"]
+            assert data["problem"] in browser.text() and data["facts"].split("  ·  ")[0] in browser.text()
+            if place == 0:
+                desk.pick("b")
+                browser.press("n")
+                did["bad"] = name
+            elif place == 1:
+                desk.write(gold[name])
+                did["own"] = name
+            else:
+                desk.pick("1")
+                did["candidate"] = name, shown
+            browser.picture(tmp_path / f"{place}.png")
+            desk.submit()
+
+    with annotator.client:
+        Loop(run, annotator, sleep=work).go()
+    standings, known = Knowledge(run).standings(), Knowledge(run).known(2)
+    assert "not solvable" in standings[did["bad"]].reason
+    assert (standings[did["bad"]].verdict, did["bad"] in known) == ("disputed", False)
+    assert known == {did["own"]: gold[did["own"]], did["candidate"][0]: did["candidate"][1]}
+    assert all(one.seconds and one.annotator == label_studio.user for one in run.ledger.responses())
+
+
+def test_the_complaint_is_shown_and_markup_and_formulas_stay_text(browser, label_studio, tmp_path):
+    book = Book(tmp_path / "book")
+    project = ensure_project(label_studio.client, book, "inert")
+    text = "<script>document.title = 'broken'</script> <b>76</b> and 25 =HYPERLINK(1) ${76}"
+    asked = question(
+        "a",
+        text=text,
+        candidates=("76 - 25", "<img src=x onerror=alert(1)>"),
+        attempt=1,
+        complaint="It gives 7.",
+    )
+    push(label_studio.client, book, [asked])
+    desk = Desk(browser, label_studio, project.url)
+    desk.read_instructions()
+    shown = browser.wait(SHOWN)
+    assert "could not be used: It gives 7." in shown
+    assert text in shown and "<img src=x onerror=alert(1)>" in shown
+    assert browser.run("return document.title") != "broken"
+    assert browser.run("return document.querySelectorAll('.warmkit script, .warmkit img').length") == 0
+    picture = tmp_path / "page.png"
+    browser.picture(picture)
+    assert struct.unpack(">II", picture.read_bytes()[16:24])[0] == 1400
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "words"),
+    [
+        ("hi", "नेहा के पास 76 किताबें थीं। उसने 25 दे दीं।", ("उत्तर: 51", "मेरा अपना समीकरण", "सवाल में गड़बड़ है")),
+        ("zh", "小明有76本书，送出25本，还剩多少本？", ("答案: 51", "我自己写的算式", "题目有问题")),
+    ],
+)
+def test_the_page_speaks_the_language_of_the_problem(browser, label_studio, tmp_path, lang, text, words):
+    book = Book(tmp_path / "book")
+    project = ensure_project(label_studio.client, book, lang)
+    push(label_studio.client, book, [question("a", text=text, lang=lang, candidates=())])
+    Desk(browser, label_studio, project.url).read_instructions()
+    shown = browser.wait(SHOWN)
+    assert text in shown and all(word in shown for word in words)
