@@ -22,7 +22,7 @@ class LabelStudio:
     def __init__(self, client: Client, folder: Path, title: str) -> None:
         self.client, self.book = client, Book(folder)
         project = ensure_project(client, self.book, title)
-        self.place = project.url
+        self.place, self.project = project.url, project.id
         self.warnings: list[str] = []
         self._pending = list(project.warnings)  # told with the next `collect`
         self._last = 0

@@ -25,7 +25,8 @@ def examine(client: Client) -> list[Finding]:
     try:
         findings.extend(_findings(client))
     except Refused as error:
-        findings.append(Finding("key", False, str(error)))
+        known = any(finding.name == "key" for finding in findings)
+        findings.append(Finding("allowed" if known else "key", False, str(error)))
     except LabelStudioError as error:
         findings.append(Finding("reachable" if not findings else "answers", False, str(error)))
     return findings
@@ -34,7 +35,9 @@ def examine(client: Client) -> list[Finding]:
 def _findings(client: Client) -> Iterator[Finding]:
     with client.translated("asking for its version"):
         found = client.sdk.versions.get(request_options=READ)
-    release, edition = str(found.release or ""), str(getattr(found, "edition", None) or "Community")
+    release, edition = (str(getattr(found, name, None) or "") for name in ("release", "edition"))
+    if not release:
+        raise LabelStudioError(f"{client.url}: what answers there is no Label Studio. Check the address.")
     yield Finding("reachable", True, f"{client.url} is reached.")
     yield _version(release, edition)
     kind = "personal access token" if client.connection.key.startswith("eyJ") else "legacy token"
@@ -64,12 +67,14 @@ def _findings(client: Client) -> Iterator[Finding]:
 def _user(client: Client) -> tuple[str, frozenset[str]]:
     with client.translated("trying the key"):
         user = client.sdk.users.whoami(request_options=READ)
-    permissions = getattr(user, "permissions", None) or ()
-    return str(user.email or user.username or user.id), frozenset(map(str, permissions))
+    name = getattr(user, "email", None) or getattr(user, "username", None)
+    if not name:
+        raise LabelStudioError(f"{client.url}: what answers there is no Label Studio. Check the address.")
+    return str(name), frozenset(map(str, getattr(user, "permissions", None) or ()))
 
 
 def _version(release: str, edition: str) -> Finding:
-    shown = f"It is Label Studio {release} ({edition})"
+    shown = f"It is Label Studio {release} ({edition or 'Community'})"
     if release == VERSION:
         return Finding("version", True, f"{shown}, which warmkit is tested with.")
     return Finding("version", None, f"{shown}; warmkit is tested with {VERSION}.")

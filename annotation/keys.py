@@ -9,6 +9,7 @@ DATA is WARMKIT_HOME, else XDG_DATA_HOME/warmkit, else ~/.local/share/warmkit. A
 import ipaddress
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
@@ -160,7 +161,7 @@ def clean_key(key: str) -> str:
 
 def _shown(url: str) -> str:
     """What was given as an address, without what might be a secret in it."""
-    return repr(url.strip().rpartition("@")[2].partition("?")[0][:60])
+    return repr(re.split("[?#]", url.strip().rpartition("@")[2])[0][:60])
 
 
 def _is_loopback(host: str) -> bool:

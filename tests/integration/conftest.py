@@ -9,6 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
 from annotation.client import Client
@@ -58,3 +59,16 @@ def label_studio(tmp_path_factory):
     shutil.copytree(empty, folder, ignore=shutil.ignore_patterns("lock", "*.log", "*.part"))
     with running(program, folder) as server, Client(server.connection) as client:
         yield LabelStudio(server, client, program, empty)
+
+
+@pytest.fixture(scope="session")
+def personal_token(label_studio):
+    """A personal access token, made as a person makes it: logged in, in Account & Settings."""
+    page = f"{label_studio.url}/user/login/"
+    with httpx.Client(base_url=label_studio.url, headers={"Referer": page}, trust_env=False) as browser:
+        browser.get("/user/login/")
+        form = {"email": label_studio.user, "password": label_studio.password}
+        browser.post(page, data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})
+        made = browser.post("/api/token/", headers={"X-CSRFToken": browser.cookies["csrftoken"]})
+        assert made.status_code == 201
+        return made.json()["token"]

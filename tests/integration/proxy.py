@@ -23,6 +23,7 @@ How = Literal[
     "delay",  # the server does it late
     "502",  # a gateway says that the server is down; nothing reaches it
     "429",  # the server is too busy
+    "302",  # go elsewhere
 ]
 HOPS = {"connection", "keep-alive", "transfer-encoding", "content-length", "host", "server", "date"}
 
@@ -47,18 +48,22 @@ class Fault:
 
 
 class Proxy:
-    """Passes everything on, until it is told to fail. `seen` holds method and path of each request."""
+    """Passes everything on, until it is told to fail. `seen` holds method and path of each request.
 
-    def __init__(self, target: str) -> None:
+    With a prefix, the server seems to live below that path.
+    """
+
+    def __init__(self, target: str, prefix: str = "") -> None:
         self.target = urlsplit(target)
         self.seen: list[tuple[str, str]] = []
         self._faults: list[Fault] = []
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"proxy": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
+        self._server.daemon_threads = False  # closing waits for those at work
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.prefix = prefix
+        self.url = f"http://127.0.0.1:{self._server.server_port}{prefix}"
 
     def __enter__(self) -> "Proxy":
         self._thread.start()
@@ -99,6 +104,7 @@ class Proxy:
 class _Handler(BaseHTTPRequestHandler):
     proxy: Proxy
     protocol_version = "HTTP/1.1"
+    timeout = 10  # seconds that a connection may idle
 
     def log_message(self, *_: object) -> None:
         pass
@@ -109,8 +115,9 @@ class _Handler(BaseHTTPRequestHandler):
         how = fault.how if fault else None
         if how == "drop":
             self.close_connection = True
-        elif how in ("502", "429"):
-            self._answer(int(how), [("Content-Type", "text/html")], f"<h1>{how} from a gateway</h1>".encode())
+        elif how in ("502", "429", "302"):
+            headers = [("Content-Type", "text/html"), ("Location", "http://127.0.0.1:9/elsewhere")]
+            self._answer(int(how), headers, f"<h1>{how} from a gateway</h1>".encode())
         else:
             if fault and how == "delay":
                 time.sleep(fault.seconds)
@@ -129,7 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
         upstream = HTTPConnection(target.hostname or "", target.port)
         try:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in HOPS}
-            upstream.request(self.command, self.path, body, {**headers, "Accept-Encoding": "identity"})
+            path = self.path.removeprefix(self.proxy.prefix)
+            upstream.request(self.command, path, body, {**headers, "Accept-Encoding": "identity"})
             response = upstream.getresponse()
             kept = [(name, value) for name, value in response.getheaders() if name.lower() not in HOPS]
             return response.status, kept, response.read()

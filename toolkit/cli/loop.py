@@ -1,6 +1,8 @@
 """`warmkit loop`: rounds of training and asking, and what they come to."""
 
 import sys
+import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ Examples:
 @click.option("--seed", type=int, help="The same seed gives the same run.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
+@click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine wake the loop early.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--rewind", type=click.IntRange(min=1), metavar="ROUND", help="Undo this round and all later.")
 @click.option("--revoke", metavar="ID", help="Take back what annotators said of a problem.")
@@ -59,6 +62,7 @@ def loop(
     seed: int | None,
     config_file: Path | None,
     overrides: tuple[str, ...],
+    webhook: bool,
     resume: bool,
     rewind: int | None,
     revoke: str | None,
@@ -91,7 +95,7 @@ def loop(
         from toolkit.loop.config import LoopConfig
         from toolkit.loop.loop import Loop
         from toolkit.loop.outcome import write_outcome
-        from toolkit.loop.people import annotator_of, check_annotator
+        from toolkit.loop.people import annotator_of, check_annotator, woken
         from toolkit.loop.run import create_run, locked, open_run
         from toolkit.warm.device import pick_device
 
@@ -117,8 +121,12 @@ def loop(
             click.echo(f"{run.folder}: what was said of {revoke} counts no more from the next round on.")
             return
         talks = run.config.annotator.name == "terminal"
-        with LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view:
-            stop = Loop(run, annotator_of(run), view, pick_device(device)).go()
+        people = annotator_of(run)
+        with (
+            woken(people) if webhook else nullcontext(time.sleep) as sleep,
+            LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view,
+        ):
+            stop = Loop(run, people, view, pick_device(device), sleep).go()
         outcome = write_outcome(run)
     if as_json:
         print_json(outcome)

@@ -45,7 +45,7 @@ class Loop:
         annotator: Annotator,
         view: View | None = None,
         device: torch.device | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.annotator, self.view = annotator, view or Quiet()

@@ -1,7 +1,10 @@
 """The annotator that a configuration names."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from toolkit.errors import WarmkitError
 from toolkit.loop.annotator import Annotator
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.file import FileAnnotator
@@ -24,6 +27,18 @@ def annotator_of(run: Run) -> Annotator:
         title = settings.project or f"warmkit {run.name}"
         return LabelStudio(Client(find_connection()), book_folder(run), title)
     return Oracle(run.problems(), settings.error_rate, run.config.seed, settings.skip_rate, run.constants)
+
+
+@contextmanager
+def woken(annotator: Annotator) -> Iterator[Callable[[float], object]]:
+    """How to sleep while people annotate: until Label Studio rings, or it is time to look anyway."""
+    from annotation.annotator import LabelStudio
+    from annotation.webhook import bell
+
+    if not isinstance(annotator, LabelStudio):
+        raise WarmkitError(f"Only Label Studio can wake the loop, not the annotator {annotator.name}.")
+    with bell(annotator.client, annotator.project) as rung:
+        yield rung.wait
 
 
 def book_folder(run: Run) -> Path:

@@ -2,6 +2,7 @@
 
 import click
 
+from toolkit.cli.annotate.backend import backend
 from toolkit.cli.annotate.connect import connect
 from toolkit.cli.annotate.pull import pull
 from toolkit.cli.annotate.push import push
@@ -19,5 +20,5 @@ def annotate() -> None:
     """
 
 
-for command in (serve, connect, push, pull, status, watch):
+for command in (serve, connect, push, pull, status, watch, backend):
     annotate.add_command(command)

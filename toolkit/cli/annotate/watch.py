@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
@@ -12,12 +14,14 @@ from toolkit.cli.output import print_json
 
 SLOWEST = 30.0  # seconds
 
+Sleep = Callable[[float], object]
+
 
 @click.command(
     epilog="""\b
 Examples:
   warmkit annotate watch
-  warmkit annotate watch --run mine --every 10
+  warmkit annotate watch --run mine --every 10 --webhook
   warmkit annotate watch --book grade-5 --json"""
 )
 @click.option(
@@ -28,18 +32,32 @@ Examples:
     metavar="SECONDS",
     help="Look so often; less often while nothing comes.",
 )
+@click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine say when to look.")
 @place_options
 @click.option("--json", "as_json", is_flag=True, help="Print each annotation as one JSON object a line.")
-def watch(every: float, folder: Path | None, run_name: str | None, runs: Path, as_json: bool) -> None:
+def watch(
+    every: float, webhook: bool, folder: Path | None, run_name: str | None, runs: Path, as_json: bool
+) -> None:
     """Show what people say as it comes in, until everything is answered, or Ctrl-C."""
     with opened(folder, run_name, runs) as place:
         try:
-            _watch(place, every, as_json)
+            with _bell(place) if webhook else nullcontext(time.sleep) as sleep:
+                _watch(place, every, sleep, as_json)
         except KeyboardInterrupt:
             sys.exit(130)
 
 
-def _watch(place: Place, every: float, as_json: bool) -> None:
+@contextmanager
+def _bell(place: Place) -> Iterator[Sleep]:
+    from annotation.client import Client
+    from annotation.keys import find_connection
+    from annotation.webhook import bell
+
+    with Client(find_connection()) as client, bell(client, place.book.project or 0) as rung:
+        yield rung.wait
+
+
+def _watch(place: Place, every: float, sleep: Sleep, as_json: bool) -> None:
     from annotation.client import Unreachable
 
     outcome, last, pause = place.outcome, place.book.responses()[2], every
@@ -75,4 +93,4 @@ def _watch(place: Place, every: float, as_json: bool) -> None:
                 click.echo(f"All {status.tasks:,} tasks are answered.")
             return
         pause = every if new else min(1.5 * pause, max(SLOWEST, every))
-        time.sleep(pause)
+        sleep(pause)

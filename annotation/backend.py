@@ -1,0 +1,135 @@
+"""Live suggestions: Label Studio's ML backend protocol, spoken on loopback.
+
+What suggests is a function, so nothing here knows a model: texts and answers in, an equation and how sure
+it is out, or None. Tasks that show candidates get the score alone: a suggestion would give away the model's
+favourite. Tasks that have none get it as "my own equation", to be looked at, changed or not.
+"""
+
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from annotation.client import READ, WRITE, Client, LabelStudioError
+from annotation.listener import USER
+from annotation.page import BAD, EQUATION, OWN, PICK
+from toolkit.errors import WarmkitError
+
+TITLE = "warmkit"
+LARGEST = 16 * 1024 * 1024  # bytes of a request: a thousand tasks have one or two million
+LONGEST = 20_000  # characters of a problem
+
+Suggestion = tuple[str, float]  # an equation over the problem's numbers, and its probability
+
+
+class Suggest(Protocol):
+    @property
+    def version(self) -> str: ...
+
+    def refresh(self) -> None:
+        """Take up a newer model, if there is one."""
+
+    def __call__(self, texts: Sequence[str], answers: Sequence[float]) -> Sequence[Suggestion | None]: ...
+
+
+class Backend:
+    """Answers what Label Studio asks. `answers` are the known ones, by problem id."""
+
+    def __init__(self, suggest: Suggest, answers: Mapping[str, float]) -> None:
+        self._suggest, self._answers = suggest, answers
+        self._one_at_a_time = threading.Lock()
+
+    def answer(self, method: str, path: str, body: Any) -> dict[str, Any] | None:
+        """For `annotation.listener`. The body of /setup holds the owner's key: it is not looked at."""
+        with self._one_at_a_time:
+            return self._answer(method, path, body)
+
+    def _answer(self, method: str, path: str, body: Any) -> dict[str, Any] | None:
+        match method, path.rstrip("/"):
+            case "GET", "" | "/health":
+                return {"status": "UP", "model_class": TITLE}
+            case "POST", "/setup":  # comes before every /predict
+                self._suggest.refresh()
+                return {"model_version": self._suggest.version}
+            case "GET", "/versions":
+                return {"versions": [self._suggest.version]}
+            case "POST", "/predict":
+                return {"results": self._predict(body)}
+            case "POST", "/webhook" | "/train":
+                return {"status": "ok", "message": "warmkit loop trains."}
+        return None
+
+    def _predict(self, body: Any) -> list[dict[str, Any]]:
+        tasks = body.get("tasks") if isinstance(body, Mapping) else None
+        if not isinstance(tasks, list):
+            raise WarmkitError("There are no tasks in the request.")
+        data = [task.get("data") if isinstance(task, Mapping) else None for task in tasks]
+        asked = [self._problem(its) for its in data]
+        open_ = [problem for problem in asked if problem is not None]
+        texts, answers = [text for text, _ in open_], [answer for _, answer in open_]
+        found = iter(self._suggest(texts, answers) if open_ else ())
+        return [
+            self._prediction(its, next(found) if problem is not None else None)
+            for its, problem in zip(data, asked, strict=True)
+        ]
+
+    def _problem(self, data: Any) -> tuple[str, float] | None:
+        """The text and the answer of a task; None where it has not both."""
+        if not isinstance(data, Mapping):
+            return None
+        text, answer = data.get("problem"), data.get("answer")
+        name = data.get("problem_id")
+        if isinstance(name, str) and name in self._answers:
+            answer = self._answers[name]
+        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
+            return None
+        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+            return None
+        return text, float(answer)
+
+    def _prediction(self, data: Any, suggestion: Suggestion | None) -> dict[str, Any]:
+        result: list[dict[str, Any]] = []
+        equation, score = suggestion or ("", 0.0)
+        if suggestion and not _shows_candidates(data):
+            result = [
+                _control(PICK, "choices", {"choices": [OWN]}),
+                _control(EQUATION, "textarea", {"text": [equation]}),
+            ]
+        return {"result": result, "score": min(max(score, 0.0), 1.0), "model_version": self._suggest.version}
+
+
+def _control(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "problem", "type": kind, "value": value}
+
+
+def _shows_candidates(data: Mapping[str, Any]) -> bool:
+    shown = data.get("candidates")
+    return isinstance(shown, list) and any(
+        isinstance(one, Mapping) and one.get("alias") not in (OWN, BAD) for one in shown
+    )
+
+
+@contextmanager
+def attached(client: Client, project: int, url: str, secret: str) -> Iterator[None]:
+    """Label Studio knows the backend of a project while the block runs."""
+    with client.translated(f"adding the backend to project {project}"):
+        for left in client.sdk.ml.list(project=project, request_options=READ):
+            if left.title == TITLE:  # by a kill
+                client.sdk.ml.delete(int(left.id or 0), request_options=WRITE)
+        made = client.sdk.ml.create(
+            project=project,
+            url=url,
+            title=TITLE,
+            description="The current model of a run of warmkit, while warmkit annotate backend runs.",
+            auth_method="BASIC_AUTH",
+            basic_auth_user=USER,
+            basic_auth_pass=secret,
+            is_interactive=False,
+            request_options=WRITE,
+        )
+    try:
+        yield
+    finally:
+        with suppress(LabelStudioError), client.translated("taking the backend away"):
+            client.sdk.ml.delete(int(made.id or 0), request_options=WRITE)

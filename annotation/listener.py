@@ -1,0 +1,99 @@
+"""A small HTTP server on loopback, for what Label Studio calls: the webhook and the backend.
+
+Whoever calls must know the secret, which is compared in constant time before anything is read. Bodies have
+a limit, slow callers are cut off, and nothing that is said in a request is ever logged.
+"""
+
+import hmac
+import json
+import threading
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from toolkit.errors import WarmkitError
+
+HOST = "127.0.0.1"
+USER = "warmkit"  # the secret is the password of HTTP's basic authentication: Label Studio can send that
+SLOW = 10.0  # seconds that a caller may take for its next byte
+
+Answer = Callable[[str, str, Any], "dict[str, Any] | None"]  # method, path, body → body; None: 404
+
+
+def authorization(secret: str) -> str:
+    """The header that opens the door."""
+    return "Basic " + b64encode(f"{USER}:{secret}".encode()).decode()
+
+
+@contextmanager
+def listening(answer: Answer, secret: str, largest: int, port: int = 0) -> Iterator[str]:
+    """Answers while the block runs; gives the address."""
+
+    class Handler(_Handler):
+        pass
+
+    Handler.answer, Handler.expected, Handler.largest = staticmethod(answer), authorization(secret), largest
+    try:
+        server = ThreadingHTTPServer((HOST, port), Handler)
+    except OSError as error:
+        raise WarmkitError(f"Port {port} can't be used: {error.strerror}. Take another one.") from None
+    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://{HOST}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    answer: Answer
+    expected: str
+    largest: int
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "warmkit", ""
+    timeout = SLOW
+
+    def log_message(self, *_: object) -> None:
+        """Requests carry texts, and once a key: none of it is written anywhere."""
+
+    def do_GET(self) -> None:
+        self._handle()
+
+    def do_POST(self) -> None:
+        self._handle()
+
+    def _handle(self) -> None:
+        self.close_connection = True  # unread bodies never become the next request
+        given = self.headers.get("Authorization") or ""
+        if not hmac.compare_digest(given.encode("latin-1", "replace"), self.expected.encode()):
+            return self._send(401, {"error": "The secret is wrong."})
+        length = self.headers.get("Content-Length") or "0"
+        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
+            return self._send(411, {"error": "Say how long the body is."})
+        if int(length) > self.largest:
+            return self._send(413, {"error": "The body is too large."})
+        try:
+            read = self.rfile.read(int(length))
+            body = json.loads(read) if read else None
+        except (ValueError, RecursionError):
+            return self._send(400, {"error": "The body is no JSON."})
+        try:
+            found = type(self).answer(self.command, self.path.partition("?")[0], body)
+        except WarmkitError as error:
+            return self._send(400, {"error": str(error)})
+        except Exception as error:  # the caller gets an answer, whatever broke; its words stay here
+            return self._send(500, {"error": f"It failed: {type(error).__name__}."})
+        return self._send(404 if found is None else 200, found or {"error": "There is nothing here."})
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        written = json.dumps(body, ensure_ascii=False).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(written)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(written)

@@ -1,0 +1,183 @@
+"""`warmkit annotate serve`, really started."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from annotation.client import Client
+from annotation.keys import find_connection
+from annotation.server import running
+from toolkit.errors import WarmkitError
+
+
+@pytest.fixture
+def home(label_studio, tmp_path, monkeypatch):
+    """A data folder whose server was started before: its database is there."""
+    monkeypatch.setenv("WARMKIT_HOME", str(tmp_path))
+    monkeypatch.setenv("WARMKIT_LABEL_STUDIO_ENV", str(label_studio.program.parents[1]))
+    for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    ignored = shutil.ignore_patterns("lock", "*.log", "*.part")
+    shutil.copytree(label_studio.empty, tmp_path / "label-studio", ignore=ignored)
+    return tmp_path
+
+
+@contextmanager
+def serving(home, *arguments):
+    command = [sys.executable, "-m", "toolkit.cli", "annotate", "serve", "--port", "0", *arguments]
+    command += ["--book", str(home / "book")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def server_process(home):
+    """The process id of the Label Studio of a data folder, once it is started."""
+    lock = home / "label-studio" / "lock"
+    while not (lock.exists() and (found := re.search(r"process (\d+)", lock.read_text()))):
+        time.sleep(0.05)
+    return int(found[1])
+
+
+def alive(session):
+    """The processes of a session, with their arguments."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[3]) == session:
+                found.append((folder / "cmdline").read_text())
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_it_says_where_it_is_keeps_its_secrets_and_ends_with_ctrl_c(home):
+    with serving(home, "--json") as process:
+        facts = json.loads(process.stdout.readline())
+        connection = find_connection()
+        password_file = Path(facts["password_file"])
+        password = password_file.read_text().strip()
+        session = server_process(home)
+        assert facts["url"] == connection.url
+        assert connection.url.startswith("http://127.0.0.1:")
+        with Client(connection) as client:
+            assert client.sdk.users.whoami().email == facts["user"]
+            (project,) = client.sdk.projects.list()
+            assert facts["project"] == f"{facts['url']}/projects/{project.id}"
+            assert project.title == "warmkit"
+        started = alive(session)
+        arguments = [(Path("/proc") / str(process.pid) / "cmdline").read_text(), *started]
+        assert started
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert alive(session) == []
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{facts['url']}/health", trust_env=False)
+    said = [json.dumps(facts), out, err, *arguments, Path(facts["log"]).read_text()]
+    for secret in (connection.key, password):
+        assert len(secret) == 40
+        assert not any(secret in text for text in said)
+    for file in (password_file, Path(facts["connection_file"])):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_can_be_stopped_while_it_starts(home, number):
+    with serving(home) as process:
+        session = server_process(home)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "", "Label Studio was stopped.\n")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(session, 0)
+
+
+def test_started_again_it_has_the_same_project_and_a_book_of_another_server_is_a_warning(home, tmp_path):
+    projects = []
+    for again in range(3):
+        with serving(home, "--json") as process:
+            facts = json.loads(process.stdout.readline())
+            projects.append(facts["project"] and facts["project"].removeprefix(facts["url"]))
+            if again == 1:
+                with Client(find_connection()) as client:
+                    client.sdk.projects.delete(int(projects[0].rpartition("/")[2]))
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+    assert projects[0] == projects[1] is not None
+    assert projects[2] is None and "was deleted" in err
+
+
+def test_a_folder_is_served_once_even_after_the_first_was_killed(home, label_studio):
+    with serving(home, "--json") as process:
+        url = json.loads(process.stdout.readline())["url"]
+        session = server_process(home)
+        process.kill()
+        process.wait()
+        try:
+            with (
+                pytest.raises(WarmkitError, match=f"runs there already at {url} .process {session}"),
+                running(label_studio.program, home / "label-studio"),
+            ):
+                pass
+        finally:
+            os.killpg(session, signal.SIGKILL)
+
+
+def test_a_port_that_is_taken_is_told_and_no_other_is_used(label_studio, tmp_path):
+    port = int(label_studio.url.rpartition(":")[2])
+    with (
+        pytest.raises(WarmkitError, match=f"Port {port} can't be used.*--port {port + 1}"),
+        running(label_studio.program, tmp_path / "other", port),
+    ):
+        pass
+
+
+def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path):
+    program = tmp_path / "label-studio"
+    program.write_text("#!/bin/sh\necho the disk is full, $LABEL_STUDIO_PASSWORD\nexit 3\n")
+    program.chmod(0o755)
+    folder = tmp_path / "folder"
+    with (
+        pytest.raises(WarmkitError, match=r"(?s)ended.*the disk is full, \[key\].*server\.log"),
+        running(program, folder),
+    ):
+        pass
+    assert not (folder / "data").exists()
+    with pytest.raises(WarmkitError, match="can't be started"), running(tmp_path / "none", folder):
+        pass
+
+
+def test_a_server_that_does_not_know_the_key_is_told(label_studio, tmp_path):
+    folder = tmp_path / "folder"
+    shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock", "key"))
+    with pytest.raises(WarmkitError, match="does not know our key"), running(label_studio.program, folder):
+        pass
+
+
+def test_nobody_can_sign_up_and_nothing_is_asked_elsewhere(label_studio):
+    page = f"{label_studio.url}/user/signup/"
+    with httpx.Client(base_url=label_studio.url, headers={"Referer": page}, trust_env=False) as browser:
+        browser.get(page)
+        form = {"email": "mallory@example.org", "password": "long-enough-1", "allow_newsletters": "false"}
+        answer = browser.post(page, data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})
+        assert answer.status_code == 403
+        version = browser.get("/api/version").json()
+        assert version["label-studio-os-package"]["latest_version_from_pypi"] is None
+    assert [user.email for user in label_studio.client.sdk.users.list()] == [label_studio.user]

@@ -1,0 +1,161 @@
+"""The bell: rung by a real Label Studio, and by nobody who does not know the secret."""
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from integration.people import People, picked, question
+
+from annotation.annotator import LabelStudio
+from annotation.client import Client
+from annotation.keys import KEY, URL, Connection
+from annotation.listener import authorization, listening
+from annotation.webhook import PATH, bell
+from toolkit.errors import WarmkitError
+from toolkit.loop.file import FileAnnotator
+from toolkit.loop.people import woken
+
+LARGEST = 1000
+
+
+@pytest.fixture
+def project(label_studio):
+    page = (
+        '<View><Text name="t" value="$t"/><Choices name="c" toName="t"><Choice value="a"/></Choices></View>'
+    )
+    sdk = label_studio.client.sdk
+    project = sdk.projects.create(title="bell", label_config=page)
+    sdk.projects.import_tasks(project.id, request=[{"t": "one"}])
+    yield project.id
+    sdk.projects.delete(project.id)
+
+
+def hooks(label_studio, project):
+    return label_studio.client.sdk.webhooks.list(project=str(project))
+
+
+def test_it_rings_when_somebody_annotates_edits_or_deletes(label_studio, project):
+    sdk = label_studio.client.sdk
+    (task,) = sdk.tasks.list(project=project)
+    with bell(label_studio.client, project) as rung:
+        assert not rung.wait(0)
+        made = sdk.annotations.create(task.id, result=[])
+        assert rung.wait(30)
+        assert not rung.wait(0)
+        sdk.annotations.update(made.id, result=[], lead_time=2)
+        assert rung.wait(30)
+        sdk.annotations.delete(made.id)
+        assert rung.wait(30)
+        (hook,) = hooks(label_studio, project)
+        assert hook.send_payload is False
+    assert hooks(label_studio, project) == []
+
+
+def test_a_webhook_that_a_kill_left_behind_is_taken_away(label_studio, project):
+    sdk = label_studio.client.sdk
+    sdk.webhooks.create(project=project, url=f"http://127.0.0.1:9{PATH}")
+    sdk.webhooks.create(project=project, url="http://127.0.0.1:9/somebody-else")
+    with bell(label_studio.client, project):
+        assert len(hooks(label_studio, project)) == 2
+    assert [hook.url for hook in hooks(label_studio, project)] == ["http://127.0.0.1:9/somebody-else"]
+
+
+def test_a_loop_sleeps_until_somebody_annotates(label_studio, tmp_path):
+    annotator = LabelStudio(label_studio.client, tmp_path / "book", "woken")
+    with closing(annotator.book):
+        annotator.submit([question("a")])
+        people = People(label_studio.client, annotator.project)
+        with woken(annotator) as sleep:
+            people.annotate(people.task("a"), picked("76 - 25"))
+            assert sleep(60)
+        assert [said.equation for said in annotator.collect()] == ["76 - 25"]
+    with pytest.raises(WarmkitError, match="Only Label Studio"), woken(FileAnnotator(tmp_path)):
+        pass
+
+
+def test_watch_looks_when_it_is_told_to(label_studio, tmp_path, monkeypatch):
+    monkeypatch.setenv(URL, label_studio.url)
+    monkeypatch.setenv(KEY, label_studio.key)
+    annotator = LabelStudio(label_studio.client, tmp_path / "book", "watched")
+    with closing(annotator.book):
+        annotator.submit([question("a")])
+    people = People(label_studio.client, annotator.project)
+    command = [sys.executable, "-m", "toolkit.cli", "annotate", "watch", "--webhook", "--every", "3600"]
+    with subprocess.Popen(
+        [*command, "--book", str(tmp_path / "book"), "--json"],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not hooks(label_studio, people.project):
+            assert process.poll() is None
+            time.sleep(0.1)
+        people.annotate(people.task("a"), picked("76 - 25"))
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert json.loads(out)["verdict"] == "accepted"
+    assert hooks(label_studio, people.project) == []
+
+
+def test_a_server_elsewhere_cannot_ring_here():
+    client = Client(Connection("https://label.example.org", "key"))
+    with pytest.raises(WarmkitError, match="loopback alone"), bell(client, 1):
+        pass
+
+
+@pytest.fixture
+def listener():
+    """A listener that notes what it lets in."""
+    let_in = []
+
+    def answer(method, path, body):
+        if path == "/broken":
+            raise ZeroDivisionError("secret words")
+        let_in.append((method, path, body))
+        return {"ok": True} if path == "/here" else None
+
+    with listening(answer, "sesame", LARGEST) as url, httpx.Client(base_url=url, trust_env=False) as caller:
+        caller.headers["Authorization"] = authorization("sesame")
+        caller.let_in = let_in
+        yield caller
+
+
+def test_who_knows_the_secret_is_let_in(listener):
+    assert listener.post("/here?x=1", json={"a": 1}).json() == {"ok": True}
+    assert listener.get("/here").status_code == 200
+    assert listener.get("/there").status_code == 404
+    assert listener.let_in == [("POST", "/here", {"a": 1}), ("GET", "/here", None), ("GET", "/there", None)]
+
+
+@pytest.mark.parametrize("given", [None, "", "Basic", authorization("wrong"), "Basic é", "sesame"])
+def test_who_does_not_is_not(listener, given):
+    del listener.headers["Authorization"]
+    headers = {} if given is None else {"Authorization": given.encode("latin-1")}
+    assert listener.post("/here", json={}, headers=headers).status_code == 401
+    assert listener.let_in == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b"x" * (LARGEST + 1), 413), (b"{", 400), (b"[" * 900, 400), (iter([b"{}"]), 411)],
+)
+def test_a_body_that_is_too_large_or_no_json_is_refused(listener, body, status):
+    assert listener.post("/here", content=body).status_code == status
+    assert listener.let_in == []
+
+
+def test_what_breaks_inside_is_an_answer_without_its_words(listener):
+    answer = listener.get("/broken")
+    assert answer.status_code == 500 and "secret" not in answer.text
+    assert listener.get("/here").status_code == 200
+
+
+def test_a_port_that_is_taken_is_a_sentence(listener):
+    port = listener.base_url.port
+    with pytest.raises(WarmkitError, match=f"Port {port}"), listening(lambda *_: None, "x", 1, port):
+        pass
