@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS questions (
 CREATE TABLE IF NOT EXISTS tasks (
     task_id INTEGER PRIMARY KEY, problem_id TEXT, round INTEGER, attempt INTEGER,
     gone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS by_question ON tasks (problem_id, round, attempt);
 CREATE TABLE IF NOT EXISTS raw (
     number INTEGER PRIMARY KEY, annotation_id INTEGER NOT NULL, task_id INTEGER NOT NULL,
     annotator TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL, seconds REAL,

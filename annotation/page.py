@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,7 @@ def choices(lang: str, candidates: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
+@cache
 def reasons(lang: str) -> list[dict[str, str]]:
     return [
         {"value": said, "alias": reason, "hotkey": key}

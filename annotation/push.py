@@ -18,7 +18,7 @@ from annotation.wire import answered, counts
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotator import Question
 
-CHUNK = 250  # tasks of one request: the server is quickest so, and a bar moves
+CHUNK = 1_000  # tasks of one request: each costs the server a while, and yet a bar should move
 TRIES = 4
 
 
@@ -35,6 +35,7 @@ def push(
     questions: Sequence[Question],
     on_chunk: Callable[[int], object] = lambda count: None,
     sleep: Callable[[float], None] = time.sleep,
+    chunk: int = CHUNK,
 ) -> Pushed:
     """Make a task of each question that has none."""
     project = book.project
@@ -47,9 +48,13 @@ def push(
             before, _ = counts(client, project)
             if book.is_unsure() or before[0] != book.count_tasks():
                 warnings += reconcile(client, book)[0]
-            missing = [question for key, question in wanted.items() if key not in book.sent()]
+            sent = book.sent()
+            missing = [question for key, question in wanted.items() if key not in sent]
             book.ask(missing)
-            _send(client, book, project, missing, on_chunk, sleep)
+            for first in range(0, len(missing), chunk):
+                part = missing[first : first + chunk]
+                _send(client, book, project, part, sleep)
+                on_chunk(len(part))
             if missing:
                 after, _ = counts(client, project)
                 if (
@@ -64,35 +69,27 @@ def push(
 
 
 def _send(
-    client: Client,
-    book: Book,
-    project: int,
-    questions: Sequence[Question],
-    on_chunk: Callable[[int], object],
-    sleep: Callable[[float], None],
+    client: Client, book: Book, project: int, questions: Sequence[Question], sleep: Callable[[float], None]
 ) -> None:
-    for first in range(0, len(questions), CHUNK):
-        chunk = questions[first : first + CHUNK]
-        left = {key_of(question): question for question in chunk}
-        for attempt in range(TRIES):
-            try:
-                ids = _import(client, project, list(left.values()))
-            except Unreachable:
-                if attempt == TRIES - 1:
-                    raise
-                sleep(0.5 * 2**attempt)
-                ids = []
-            if len(ids) == len(left):
-                with book.transaction():
-                    book.add_tasks(dict(zip(ids, left, strict=True)))
-                break
-            reconcile(client, book)
-            left = {key: question for key, question in left.items() if key not in book.sent()}
-            if not left:
-                break
-        else:
-            raise Unreachable(f"{client.url}: {len(left)} tasks don't arrive in project {project}.")
-        on_chunk(len(chunk))
+    left = {key_of(question): question for question in questions}
+    for attempt in range(TRIES):
+        try:
+            ids = _import(client, project, list(left.values()))
+        except Unreachable:
+            if attempt == TRIES - 1:
+                raise
+            sleep(0.5 * 2**attempt)
+            ids = []
+        if len(ids) == len(left):
+            with book.transaction():
+                book.add_tasks(dict(zip(ids, left, strict=True)))
+            return
+        reconcile(client, book)
+        sent = book.sent()
+        left = {key: question for key, question in left.items() if key not in sent}
+        if not left:
+            return
+    raise Unreachable(f"{client.url}: {len(left)} tasks don't arrive in project {project}.")
 
 
 def _import(client: Client, project: int, questions: Sequence[Question]) -> list[int]:

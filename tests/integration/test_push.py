@@ -13,7 +13,7 @@ from annotation.client import Client, Gone, Unreachable
 from annotation.keys import Connection
 from annotation.page import page
 from annotation.project import ensure_project
-from annotation.push import CHUNK, push
+from annotation.push import push
 from annotation.wire import answered
 from toolkit.errors import WarmkitError
 
@@ -27,6 +27,9 @@ def book(tmp_path):
 def people(label_studio, book):
     project = ensure_project(label_studio.client, book, "push")
     return People(label_studio.client, project.id)
+
+
+CHUNK = 20
 
 
 def questions(count, **changes):
@@ -60,7 +63,7 @@ def test_a_new_round_is_what_is_ordered_by(people, book, label_studio):
 
 def test_the_same_questions_again_change_nothing(people, book, label_studio):
     done = []
-    first = push(label_studio.client, book, questions(CHUNK + 3), done.append)
+    first = push(label_studio.client, book, questions(CHUNK + 3), done.append, chunk=CHUNK)
     again = push(label_studio.client, book, questions(CHUNK + 3))
     assert (first.sent, again.sent, again.there) == (CHUNK + 3, 0, CHUNK + 3)
     assert done == [CHUNK, 3]
@@ -80,7 +83,7 @@ def test_whatever_happens_to_a_write_each_task_is_there_once(label_studio, book,
     with Proxy(label_studio.url) as proxy, Client(Connection(proxy.url, label_studio.key)) as client:
         people = People(label_studio.client, ensure_project(client, book, how).id)
         proxy.fail(how, "POST", "/import", after=1)
-        push(client, book, questions(2 * CHUNK), sleep=quickly)
+        push(client, book, questions(2 * CHUNK), sleep=quickly, chunk=CHUNK)
         assert people.names() == [(f"p{i}", 1, 0) for i in range(2 * CHUNK)]
         assert sorted(book.sent().values()) == sorted(people.tasks())
         assert push(client, book, questions(2 * CHUNK)).sent == 0
@@ -91,7 +94,7 @@ def test_a_server_that_goes_away_in_the_middle_is_a_sentence_and_the_next_push_g
         people = People(label_studio.client, ensure_project(client, book, "away").id)
         proxy.fail("drop", after=2, times=1_000)  # the count and the first chunk pass
         with pytest.raises(Unreachable, match="can't be reached"):
-            push(client, book, questions(2 * CHUNK), sleep=quickly)
+            push(client, book, questions(2 * CHUNK), sleep=quickly, chunk=CHUNK)
         assert len(people.tasks()) == CHUNK
         proxy.heal()
         assert push(client, book, questions(2 * CHUNK)).sent == CHUNK

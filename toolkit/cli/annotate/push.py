@@ -12,6 +12,8 @@ from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from toolkit.loop.annotator import Question
 
 
@@ -55,18 +57,23 @@ def push(
     """
     if (data is None) == (run_name is None):
         raise click.UsageError("Give a problem set to push, or --run NAME.")
-    place_of = folder or DEFAULT
-    if dry_run and run_name is None and not (place_of / "book.sqlite").exists():
-        asked = _questions(None, data, candidates, round_, constants, skip_bad)
-        _tell_dry(len(asked), 0, str(place_of), as_json)
+    problems, table = _read(data, candidates, skip_bad) if data else (None, None)
+    book = folder or DEFAULT
+    if dry_run and problems is not None and not (book / "book.sqlite").exists():
+        _tell_dry(len(problems), 0, book, as_json)
         return
     with opened(folder, run_name, runs, new=True) as place:
-        asked = _questions(place, data, candidates, round_, constants, skip_bad)
+        if problems is None:
+            asked = _waited_for(place)
+        else:
+            from annotation.outcome import questions_of
+
+            asked = questions_of(problems, table, round_, place.book, constants)
         if dry_run:
             from annotation.push import missing_keys
 
             missing = len(missing_keys(place.book, asked))
-            _tell_dry(missing, len(asked) - missing, str(place.book.folder), as_json)
+            _tell_dry(missing, len(asked) - missing, place.book.folder, as_json)
             return
         _push(place, asked, project or (f"warmkit {run_name}" if run_name else "warmkit"), constants, as_json)
 
@@ -95,34 +102,28 @@ def _push(
     click.echo(f"{done.sent:,} tasks sent{already}. Annotate in {found.url}")
 
 
-def _questions(
-    place: Place | None,
-    data: str | None,
-    candidates: Path | None,
-    round_: int,
-    constants: tuple[Constant, ...],
-    skip_bad: bool,
-) -> "list[Question]":
-    if place is not None and place.run is not None:
-        with waiting("Loading torch"):
-            from toolkit.loop.knowledge import Knowledge
-
-        asked = place.run.ledger.asked()
-        last = max((one.round for one in asked), default=0)
-        return Knowledge(place.run).questions([one for one in asked if one.round == last])
-    from annotation.outcome import questions_of
+def _read(data: str, candidates: Path | None, skip_bad: bool) -> "tuple[pl.DataFrame, pl.DataFrame | None]":
     from toolkit.data.read import read_candidates, read_problems
 
-    assert data is not None
     problems = read_problems(data, skip_bad=skip_bad).problems
     if not len(problems):
         raise WarmkitError(f"{data}: there are no problems to ask about.")
-    table = read_candidates(candidates, problems) if candidates else None
-    return questions_of(problems, table, round_, place.book if place else None, constants)
+    return problems, read_candidates(candidates, problems) if candidates else None
 
 
-def _tell_dry(missing: int, there: int, folder: str, as_json: bool) -> None:
+def _waited_for(place: Place) -> "list[Question]":
+    """What the last round of a run asks that nobody has settled."""
+    with waiting("Loading torch"):
+        from toolkit.loop.knowledge import Knowledge
+
+    assert place.run is not None
+    asked = place.run.ledger.asked()
+    last = max((one.round for one in asked), default=0)
+    return Knowledge(place.run).questions([one for one in asked if one.round == last])
+
+
+def _tell_dry(missing: int, there: int, folder: Path, as_json: bool) -> None:
     if as_json:
-        print_json({"would_send": missing, "there": there, "book": folder})
+        print_json({"would_send": missing, "there": there, "book": str(folder)})
     else:
         click.echo(f"{missing:,} tasks would be sent; {there:,} were sent before, as {folder} says.")
