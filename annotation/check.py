@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.client import READ, Client, LabelStudioError, Refused
 from annotation.environment import VERSION
+from annotation.wire import answered
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,9 @@ def examine(client: Client) -> list[Finding]:
 
 
 def _findings(client: Client) -> Iterator[Finding]:
-    with client.translated("asking for its version"):
-        found = client.sdk.versions.get(request_options=READ)
-    release, edition = (str(getattr(found, name, None) or "") for name in ("release", "edition"))
-    if not release:
-        raise LabelStudioError(f"{client.url}: what answers there is no Label Studio. Check the address.")
+    release, edition = _asked(client, "asking for its version", "api/version/", "release", "edition")
+    if not isinstance(release, str):
+        raise _another(client)
     yield Finding("reachable", True, f"{client.url} is reached.")
     yield _version(release, edition)
     kind = "personal access token" if client.connection.key.startswith("eyJ") else "legacy token"
@@ -65,15 +65,23 @@ def _findings(client: Client) -> Iterator[Finding]:
 
 
 def _user(client: Client) -> tuple[str, frozenset[str]]:
-    with client.translated("trying the key"):
-        user = client.sdk.users.whoami(request_options=READ)
-    name = getattr(user, "email", None) or getattr(user, "username", None)
-    if not name:
-        raise LabelStudioError(f"{client.url}: what answers there is no Label Studio. Check the address.")
-    return str(name), frozenset(map(str, getattr(user, "permissions", None) or ()))
+    name, permissions = _asked(client, "trying the key", "api/current-user/whoami", "email", "permissions")
+    if not isinstance(name, str):
+        raise _another(client)
+    return name, frozenset(map(str, permissions if isinstance(permissions, list) else ()))
 
 
-def _version(release: str, edition: str) -> Finding:
+def _asked(client: Client, what: str, path: str, *names: str) -> list[Any]:
+    """Fields of an answer, None where it has them not: whoever is at an address may say anything."""
+    found = answered(client, what, "GET", path)
+    return [found.get(name) if isinstance(found, dict) else None for name in names]
+
+
+def _another(client: Client) -> LabelStudioError:
+    return LabelStudioError(f"{client.url}: what answers there is no Label Studio. Check the address.")
+
+
+def _version(release: str, edition: object) -> Finding:
     shown = f"It is Label Studio {release} ({edition or 'Community'})"
     if release == VERSION:
         return Finding("version", True, f"{shown}, which warmkit is tested with.")
