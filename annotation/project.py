@@ -6,6 +6,7 @@ from typing import Any
 from annotation.book import Book
 from annotation.client import Client, Gone
 from annotation.page import instructions, page
+from annotation.tasks import model_version
 from annotation.wire import answered
 from toolkit.errors import WarmkitError
 
@@ -80,6 +81,7 @@ def _make(client: Client, book: Book, title: str) -> dict[str, Any]:
                 "description": f"Made by warmkit: do not delete while it is in use. ({mark})",
                 "label_config": page(),
                 "expert_instruction": instructions(),
+                "model_version": model_version(1),
             },
         )
         view = {"title": "Problems", "hiddenColumns": {"explore": HIDDEN, "labeling": HIDDEN}}
@@ -96,6 +98,7 @@ def _make(client: Client, book: Book, title: str) -> dict[str, Any]:
             ("project", found["id"]),
             ("created_at", found["created_at"]),
             ("title", found["title"]),
+            ("model_version", found["model_version"]),
             ("page", [page(), found["label_config"]]),
         ):
             book.set_fact(name, value)

@@ -45,8 +45,7 @@ def push(
     try:
         with book.lock():
             warnings: list[str] = []
-            before, _ = counts(client, project)
-            if book.is_unsure() or before[0] != book.count_tasks():
+            if not _is_settled(client, book, project):
                 warnings += reconcile(client, book)[0]
             sent = book.sent()
             missing = [question for key, question in wanted.items() if key not in sent]
@@ -66,6 +65,12 @@ def push(
     except Gone:
         raise gone(client, book) from None
     return Pushed(len(missing), len(wanted) - len(missing), tuple(warnings))
+
+
+def _is_settled(client: Client, book: Book, project: int) -> bool:
+    """Whether the book knows what the server has: nothing yet, or as many tasks as there are."""
+    count = book.count_tasks()
+    return not book.is_unsure() and (not count or counts(client, project)[0][0] == count)
 
 
 def _send(
