@@ -34,7 +34,10 @@ from toolkit.warm.memory import Memory
 from toolkit.warm.model import Encoded, Warm
 from toolkit.warm.paths import Layout
 from toolkit.warm.seeded import seeded
+from toolkit.warm.team import Team
 from toolkit.warm.tensors import Batch, ProblemTensors, to_tensors
+
+ALONE = Team()
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def train(
     device: torch.device | None = None,
     resume: bool = False,
     start: Path | None = None,
+    team: Team = ALONE,
     on_batch: Callable[[int], object] = lambda problems: None,
     on_epoch: Callable[[Epoch], object] = lambda epoch: None,
 ) -> Trained:
@@ -65,7 +69,8 @@ def train(
 
     gold[i] says that the equation of problem i may be used (it belongs to D_s). With `resume` a run that
     was stopped goes on where it was. `start` is the folder of a model of the same problems whose weights
-    and memory training begins with, though it may have known fewer equations.
+    and memory training begins with, though it may have known fewer equations. In a `team` every worker
+    calls this with the same arguments, each with a folder of its own; only the leader's is written to.
     """
     if not len(problems):
         raise WarmkitError("There are no problems to train on.")
@@ -87,11 +92,13 @@ def train(
     elif start is not None:
         checkpoint.begin_from(start)
     elif config.train.search:
-        _remember_search(memory, problems, layout, config)
+        _remember_search(memory, problems, layout, config, team)
     for epoch in range(len(history) + 1, config.train.epochs + 1):
-        figures = _run_epoch(epoch, data, model, optimizer, memory, config, device, on_batch)
+        figures = _run_epoch(epoch, data, model, optimizer, memory, config, device, team, on_batch)
         history.append(figures)
-        checkpoint.save([asdict(done) for done in history])
+        team.gather(memory)
+        if team.leads:
+            checkpoint.save([asdict(done) for done in history])
         on_epoch(figures)
         if _has_settled(history, config.train.patience):
             break
@@ -108,8 +115,12 @@ def _has_settled(history: Sequence[Epoch], patience: int) -> bool:
     return bool(patience) and len(losses) > patience and min(losses[-patience:]) >= min(losses[:-patience])
 
 
-def _remember_search(memory: Memory, problems: pl.DataFrame, layout: Layout, config: WarmConfig) -> None:
+def _remember_search(
+    memory: Memory, problems: pl.DataFrame, layout: Layout, config: WarmConfig, team: Team
+) -> None:
     """Fill the memory with the candidates of exhaustive search, the shorter the likelier."""
+    owned = team.own(torch.arange(len(problems))).nonzero().squeeze(1)
+    problems = problems[owned.tolist()]
     numbers = numbers_of(problems)
     found = search(numbers, problems["answer"].to_list(), config.train.search, layout.constants)
     rows, paths, lengths = [], [], []
@@ -122,10 +133,10 @@ def _remember_search(memory: Memory, problems: pl.DataFrame, layout: Layout, con
                 lengths.append(sum(step[0] >= 0 for step in path))
     if rows:
         device = memory.scores.device
-        every = torch.arange(len(problems), device=device)
         likely = -4.0 * torch.tensor(lengths, dtype=torch.float, device=device)
         memory.add(
-            every, Found(torch.tensor(rows, device=device), torch.tensor(paths, device=device), likely)
+            owned.to(device),
+            Found(torch.tensor(rows, device=device), torch.tensor(paths, device=device), likely),
         )
 
 
@@ -137,28 +148,43 @@ def _run_epoch(
     memory: Memory,
     config: WarmConfig,
     device: torch.device,
+    team: Team,
     on_batch: Callable[[int], object],
 ) -> Epoch:
     start = time.perf_counter()
     settings = config.train
     for group in optimizer.param_groups:
         group["lr"] = settings.lr * settings.lr_decay ** ((epoch - 1) // settings.lr_decay_every)
-    total, reached = 0.0, 0
+    total, reached = 0.0, 0.0
     model.train()
     with seeded(settings.seed, epoch) as generator:
+        drawing = _draws(team, generator, settings.seed, epoch)
         for batch in data.shuffled(settings.batch, generator):
-            batch = batch.to(device)
-            losses, found = batch_losses(model, batch, config, memory, generator)
-            if losses.requires_grad:  # not where nothing was found, and failures are not punished
-                optimizer.zero_grad(set_to_none=True)
-                (losses.sum() / len(batch.rows)).backward()
+            size = len(batch.rows)
+            owned = batch.take(team.own(batch.rows).nonzero().squeeze(1)) if team.size > 1 else batch
+            optimizer.zero_grad(set_to_none=True)
+            if len(owned.rows):
+                losses, found = batch_losses(model, owned.to(device), config, memory, drawing)
+                if losses.requires_grad:  # not where nothing was found, and failures are not punished
+                    (losses.sum() / size).backward()
+                total += float(losses.detach().sum())
+                reached += int(found.sum())
+            if team.add_gradients(model.parameters()):
                 torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
                 optimizer.step()
-            total += float(losses.detach().sum())
-            reached += int(found.sum())
-            on_batch(len(batch.rows))
+            on_batch(size)
+    total, reached = team.total(total, reached)
     seconds = time.perf_counter() - start
     return Epoch(epoch, total / len(data), reached / len(data), seconds, len(data) / seconds)
+
+
+def _draws(team: Team, shared: torch.Generator, seed: int, epoch: int) -> torch.Generator:
+    """All workers shuffle alike, but each explores and drops out in its own way; the leader as if alone."""
+    if team.leads:
+        return shared
+    own = (seed * 1_000_003 + epoch + team.rank * 7_000_003) % 2**63
+    torch.manual_seed(own)
+    return torch.Generator().manual_seed(own + 1)
 
 
 def batch_losses(

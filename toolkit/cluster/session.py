@@ -1,0 +1,164 @@
+"""A Ray session: started for this process alone, or joined by its address; quiet, and gone without a trace.
+
+Ray's own start costs seconds, so it is imported and started only where somebody asked for workers.
+"""
+
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolkit.errors import WarmkitError
+
+OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
+RESTARTS = 3  # of a worker that has died
+PATIENCE = 5.0  # seconds until an address counts as dead
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.1",  # a report costs one such interval, 2 s by default
+    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
+    "RAY_TRAIN_ENABLE_STATE_TRACKING": "1",
+    "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "120",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_COLOR_PREFIX": "0",
+}
+
+
+@dataclass(frozen=True)
+class Where:
+    """The cluster that is meant. Without an address it is this machine, for as long as the session lasts."""
+
+    workers: int = 1
+    gpu: bool = False
+    address: str | None = None
+    dashboard: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class Session:
+    where: Where
+    dashboard: str | None = None  # its address, where there is one
+    token: Path | None = None  # a file with what its page asks for, where this process made it up
+
+    def need(self, workers: int) -> None:
+        """Fail at once where the cluster is too small: Ray would wait for ever, and say nothing."""
+        import ray
+
+        kind = "GPU" if self.where.gpu else "CPU"
+        there = int(ray.cluster_resources().get(kind, 0))
+        if there < workers:
+            raise WarmkitError(
+                f"{workers} workers need a {kind} each, but the cluster has {there}. "
+                f"Take --workers {there} or fewer, or a larger cluster (--address)."
+                if there
+                else f"{workers} workers need a {kind} each, but the cluster has none."
+            )
+
+
+@contextmanager
+def session(where: Where) -> Iterator[Session]:
+    """Ray, ready for work. A session that is there already, in this process, is used and left alone."""
+    prepare(where)
+    import ray
+
+    if ray.is_initialized():
+        yield Session(where)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="warmkit-ray-"))  # a short path: sockets lie in it
+    try:
+        url = _start(where, folder).dashboard_url
+        if where.dashboard and url:
+            yield Session(where, f"http://{url}", _token_file(folder) if where.address is None else None)
+        else:
+            yield Session(where)
+    finally:
+        ray.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(where: Where, folder: Path) -> Any:
+    import ray
+
+    quiet = {"logging_level": "INFO" if where.verbose else "ERROR", "log_to_driver": where.verbose}
+    try:
+        if where.address is not None:
+            _knock(where.address)
+            return ray.init(address=where.address, **quiet)
+        return ray.init(
+            "local",
+            include_dashboard=where.dashboard,
+            object_store_memory=OBJECT_STORE,
+            _temp_dir=str(folder),
+            **quiet,
+        )
+    except (ConnectionError, TimeoutError, socket.gaierror):
+        raise WarmkitError(
+            f"{where.address}: there is no Ray cluster at this address, or it can't be reached. "
+            "`ray status` on the cluster's head says whether it runs; its address is host:6379."
+        ) from None
+    except (RuntimeError, ValueError, OSError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if "ersion mismatch" in str(error):
+            raise WarmkitError(
+                f"{where.address}: the cluster has other versions than this machine: {first} "
+                "Install the same Ray and Python on both."
+            ) from None
+        raise WarmkitError(f"{where.address or 'Ray'}: it could not be started: {first}") from None
+
+
+def _knock(address: str) -> None:
+    """Whether anybody listens there: Ray itself would try for minutes, and say so on every line."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host:  # auto: the cluster of this machine, which Ray finds
+        return
+    if not port.isdigit():
+        raise ConnectionError
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE):
+        pass
+
+
+def _token_file(folder: Path) -> Path:
+    """The token of this session in a file that only its owner can read (as the folder, from the start)."""
+    path = folder / "token"
+    path.write_text(os.environ.get("RAY_AUTH_TOKEN", ""), encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def prepare(where: Where) -> None:
+    """Ray reads its settings from the environment when it is imported; what a person has set there stays.
+
+    A cluster of our own asks for a token that only this process knows: Ray would write one to a file.
+    """
+    if "ray" in sys.modules:
+        return
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    if where.address is None and "RAY_AUTH_TOKEN" not in os.environ:
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
+
+
+def told(error: Exception, what: str, place: str = "") -> WarmkitError:
+    """What happened on a worker, as a sentence: Ray wraps it in errors of its own."""
+    failures = getattr(error, "worker_failures", None) or {}
+    cause: BaseException = next(iter(failures.values()), error)
+    while not isinstance(cause, WarmkitError) and (inner := getattr(cause, "cause", None) or cause.__cause__):
+        cause = inner
+    if isinstance(cause, WarmkitError):
+        return cause
+    text = str(cause).strip()
+    if place and (isinstance(cause, FileNotFoundError) or "storage_path" in text):
+        return WarmkitError(
+            f"{place}: not all nodes see this storage. Name a folder or URL that they share: --storage."
+        )
+    return WarmkitError(
+        f"{what} on the workers failed: {text.splitlines()[-1] if text else type(cause).__name__}"
+    )
