@@ -1,0 +1,155 @@
+"""What push and pull cost against plain calls of the SDK, on a real Label Studio that is started for it.
+
+    python bench/annotation.py                     about five minutes on two cores, the installation aside
+
+    push         1,000 problems with candidates, against one import_tasks of the same tasks
+    pull         1,000 annotations, against tasks.list with all fields
+    nothing new  a pull of a project with 10,000 tasks after which nobody said anything
+
+Each is done in turn with the plain call, several times: seconds are medians, the ratio is the median of the
+pairs' ratios. The problems are bundled:en, over and over, each with the candidates that a search finds.
+"""
+
+import sys
+
+sys.path.pop(0)  # this folder, in which this file would pass for the package of its name
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from annotation.book import Book
+from annotation.client import WRITE, Client
+from annotation.environment import find_environment
+from annotation.keys import data_folder
+from annotation.page import page
+from annotation.project import ensure_project
+from annotation.pull import pull
+from annotation.push import push
+from annotation.reconcile import reconcile
+from annotation.server import running
+from annotation.tasks import task_of
+from annotation.wire import answered
+from toolkit.cli.output import print_table
+from toolkit.data import numbers_of, read_problems
+from toolkit.equations import over_values, search, show
+from toolkit.loop.annotator import Question
+
+
+def questions(count: int) -> list[Question]:
+    problems = read_problems("bundled:en").problems
+    numbers = numbers_of(problems)
+    found = search(numbers, problems["answer"].to_list(), 2)
+    shown = [
+        tuple(show(over_values(candidate.template, its)) for candidate in candidates[:5])
+        for its, candidates in zip(numbers, found, strict=True)
+    ]
+    rows = problems.select("text", "answer", "lang").rows()
+    return [
+        Question(
+            f"p{i}",
+            1,
+            *rows[i % len(rows)],
+            tuple(numbers[i % len(rows)]),
+            shown[i % len(rows)],
+            confidence=0.5,
+        )
+        for i in range(count)
+    ]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def book_of(client: Client, root: Path) -> Book:
+    book = Book(Path(tempfile.mkdtemp(dir=root)))
+    ensure_project(client, book, "bench")
+    return book
+
+
+def pushes(client: Client, root: Path, asked: list[Question], times: int) -> list[tuple[float, float]]:
+    tasks, pairs = [task_of(question) for question in asked], []
+    for _ in range(times):
+        book = book_of(client, root)
+        project = client.sdk.projects.create(title="plain", label_config=page()).id
+        ours = seconds(lambda book=book: push(client, book, asked))  # type: ignore[misc]
+        plain = seconds(
+            lambda project=project: client.sdk.projects.import_tasks(  # type: ignore[misc]
+                project, request=tasks, request_options=WRITE
+            )
+        )
+        pairs.append((ours, plain))
+    return pairs
+
+
+def pulls(client: Client, root: Path, asked: list[Question], times: int) -> list[tuple[float, float]]:
+    first = book_of(client, root)
+    tasks = [task_of(question) | {"annotations": [_annotation(question)]} for question in asked]
+    answered(client, "sending", "POST", f"api/projects/{first.project}/import", json=tasks)
+    reconcile(client, first)
+    pairs = []
+    for _ in range(times):
+        book = Book(Path(tempfile.mkdtemp(dir=root)))  # as the first one was before it pulled
+        with book.transaction():
+            for name in ("url", "project", "created_at", "page"):
+                book.set_fact(name, first.fact(name))
+            book.add_tasks(first.tasks())
+        got = 0
+
+        def ours(book: Book = book) -> None:
+            nonlocal got
+            got = pull(client, book).new
+
+        took = seconds(ours)
+        assert got == len(asked), got
+        plain = seconds(lambda: list(client.sdk.tasks.list(project=first.project, fields="all")))
+        pairs.append((took, plain))
+    return pairs
+
+
+def _annotation(question: Question) -> dict[str, Any]:
+    value = {"choices": [question.candidates[0] if question.candidates else "own"]}
+    pick = {"from_name": "pick", "to_name": "problem", "type": "choices", "value": value}
+    return {"result": [pick], "lead_time": 4.2}
+
+
+def nothing_new(client: Client, root: Path, asked: list[Question], times: int) -> list[float]:
+    book = book_of(client, root)
+    push(client, book, asked)
+    pull(client, book)
+    return [seconds(lambda: pull(client, book)) for _ in range(times)]
+
+
+def row(name: str, pairs: list[tuple[float, float]]) -> tuple[str, ...]:
+    ours, plain = (statistics.median(side) for side in zip(*pairs, strict=True))
+    ratio = statistics.median(slow / fast for fast, slow in pairs)
+    return (name, f"{ours:.2f}", f"{plain:.2f}", f"{ratio:.2f}×")
+
+
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--tasks", default=1_000, show_default=True)
+@click.option("--many", default=10_000, show_default=True, help="Tasks of the project with nothing new.")
+@click.option("--times", default=5, show_default=True)
+def main(tasks: int, many: int, times: int) -> None:
+    program = find_environment(data_folder())
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        with running(program, root / "server") as server, Client(server.connection) as client:
+            asked = questions(tasks)
+            rows = [row(f"push of {tasks:,} tasks", pushes(client, root, asked, times))]
+            rows.append(row(f"pull of {tasks:,} annotations", pulls(client, root, asked, times)))
+            idle = statistics.median(nothing_new(client, root, questions(many), times))
+            rows.append((f"pull, nothing new in {many:,} tasks", f"{idle:.2f}", "–", "–"))
+    print_table(f"medians of {times}", rows, ("what", "seconds", "plain SDK call", "as fast"))
+
+
+if __name__ == "__main__":
+    main()
