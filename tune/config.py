@@ -52,6 +52,12 @@ class Span(Section):
         return self.low is not None or self.high is not None
 
 
+PAPER = {  # how many gold equations, how wide a beam
+    GOLD: Span(choice=(0.0, 0.05, 0.2)),
+    "warm.explore.beam_width": Span(choice=(1, 5, 10)),
+}
+
+
 class BudgetConfig(Section):
     trials: int | None = Field(None, ge=1, description="the first so many trials; null: all")
     seconds: float | None = Field(
@@ -66,9 +72,11 @@ class TuneConfig(LoopConfig):
     equations. There is no searcher that learns from earlier trials: those of Ray need packages of their own.
     """
 
-    space: dict[str, Span] = Field(description="dotted key: [values], or {low, high, log} to draw from")
+    space: dict[str, Span] = Field(
+        PAPER, description="dotted key: [values], or {low, high, log} to draw from"
+    )
     seeds: tuple[int, ...] = Field((0,), min_length=1, description="each setting is tried with each of them")
-    search: Literal["grid", "random"] = "grid"
+    search: Literal["grid", "random"] = Field("grid", validate_default=True)
     draws: int = Field(20, ge=1, description="settings that search: random draws")
     measure_solver: bool = Field(True, description="each trial also trains a solver, tested on the test part")
     metric: Literal["reached", "gold_equivalent", "answer_accuracy", "seconds"] = "gold_equivalent"

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ class Trial:
         return told(self.keys)
 
 
-def told(keys: dict[str, Any]) -> str:
+def told(keys: Mapping[str, Any]) -> str:
     """A setting in words: "gold 0.05, beam_width 5"."""
     return ", ".join(f"{short(key)} {written(value)}" for key, value in keys.items())
 

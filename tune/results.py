@@ -71,7 +71,9 @@ def write_outcome(
 ) -> None:
     finite = {name: value for name, value in figures.items() if value is None or math.isfinite(value)}
     with replacing(file) as temporary:
-        temporary.write_text(json.dumps({"state": state, "error": error, "figures": finite}), encoding="utf-8")
+        temporary.write_text(
+            json.dumps({"state": state, "error": error, "figures": finite}), encoding="utf-8"
+        )
 
 
 def read_outcome(file: Path, trial: Trial) -> Outcome | None:

@@ -5,8 +5,8 @@
     trials/trial-NNN/                             the model of a trial that has not ended
     results.parquet, best.yaml, page.html         what it came to
 
-A trial trains in its own process: Ray Train inside Tune costs 12 s and more for each trial, a plain function in
-an actor that is used again less than one (bench/tune.py). The files of the trials are the truth, not Ray's
+A trial trains in its own process: Ray Train inside Tune costs 12 s and more for each trial, a plain function
+in an actor that is used again less than one (bench/tune.py). The files of the trials are the truth, not Ray's
 own: a sweep that was killed goes on with the trials that have no file, each after its last epoch, and nothing
 pickled is ever read. What ASHA had seen before the kill is forgotten, so it stops fewer.
 """
@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -200,30 +201,42 @@ def _watcher(
     class Watcher(Callback):
         """Hears of trials that end, also of those that could not write down how."""
 
+        def __init__(self, tell: Callable[..., None]) -> None:
+            self.tell = tell
+
         def __getstate__(self) -> dict[str, Any]:
             return {}  # Ray keeps callbacks in a file of its own, which nobody reads
 
         def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-            file, last = sweep.file(by_name[_name(trial)]), trial.last_result or {}
-            if not file.exists() and "epoch" in last and (end is None or time.monotonic() < end):
-                figures = {"epochs": last["epoch"], "reached": last["reached"], "seconds": last["time_total_s"]}
-                write_outcome(file, figures, "stopped")
-                shutil.rmtree(file.with_suffix(""), ignore_errors=True)
-            self._tell(trial)
+            self.tell(trial)
 
         def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-            file = sweep.file(by_name[_name(trial)])
-            if not file.exists():
-                write_outcome(file, {}, "failed", "The process of the trial died.")
-            self._tell(trial)
+            self.tell(trial, died=True)
 
-        def _tell(self, trial: Any) -> None:
-            planned = by_name[_name(trial)]
-            outcome = read_outcome(sweep.file(planned), planned)
-            if outcome is not None:
-                on_end(outcome)
+    return Watcher(partial(_tell, sweep, by_name, end, on_end))
 
-    return Watcher()
+
+def _tell(
+    sweep: Sweep,
+    by_name: dict[str, Trial],
+    end: float | None,
+    on_end: Callable[[Outcome], object],
+    ended: Any,
+    died: bool = False,
+) -> None:
+    """A trial of Ray's has ended. One without figures died, or was stopped: by ASHA, or as time was up."""
+    trial, last = by_name[_name(ended)], ended.last_result or {}
+    file = sweep.file(trial)
+    if not file.exists():
+        if died:
+            write_outcome(file, {}, "failed", "The process of the trial died.")
+        elif "epoch" in last and (end is None or time.monotonic() < end):
+            figures = {"epochs": last["epoch"], "reached": last["reached"], "seconds": last["time_total_s"]}
+            write_outcome(file, figures, "stopped")
+            shutil.rmtree(file.with_suffix(""), ignore_errors=True)
+    outcome = read_outcome(file, trial)
+    if outcome is not None:
+        on_end(outcome)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """One trial: train on the problems with some of their equations, generate, and see what a solver makes of it.
 
-A plain function: it runs in whatever process calls it, and knows nothing of Ray. A trial that is called again with the same folder goes on after the last epoch that it saved.
+A plain function: it runs in whatever process calls it, and knows nothing of Ray. A trial that is called again
+with the same folder goes on after the last epoch that it saved.
 """
 
 import time
@@ -26,7 +27,7 @@ def run_trial(
     folder: Path,
     on_epoch: Callable[[Epoch], object] = lambda epoch: None,
 ) -> dict[str, Any]:
-    """The figures of a trial, as one round of the loop would have them. Without a `test` no solver is trained.
+    """The figures of a trial, as one round of the loop would have them; without a `test` none of a solver.
 
     `reached` is the share of problems to whose answer training found an equation (the paper's equation
     exploration accuracy), `gold_equivalent` the share whose likeliest equation is then the right one.
@@ -60,7 +61,9 @@ def run_trial(
         trained, seen, known, width=config.generate.width, searched=config.generate.search
     ).table
     open_ = [bool(right) and not its for right, its in zip(truth, shown, strict=True)]
-    right = count_right(found, problems.filter(open_), [of for of, its in zip(truth, open_, strict=True) if its])
+    right = count_right(
+        found, problems.filter(open_), [of for of, its in zip(truth, open_, strict=True) if its]
+    )
     with_truth = sum(map(bool, truth))
     figures: dict[str, Any] = {
         "gold_equations": sum(shown),

@@ -142,10 +142,15 @@ def locked(run: Kept) -> Iterator[None]:
         yield
 
 
-def _folder(root: Path, name: str) -> Path:
+def checked_name(name: str) -> str:
+    """The name, if a folder may have it."""
     if not _NAME.fullmatch(name):
         raise WarmkitError(f"{name[:100]!r} can't name a run: use letters, digits, dots, dashes.")
-    return root / name
+    return name
+
+
+def _folder(root: Path, name: str) -> Path:
+    return root / checked_name(name)
 
 
 def read_parts(config: LoopConfig) -> tuple[pl.DataFrame, pl.DataFrame]:
