@@ -14,7 +14,6 @@ pickled is ever read. What ASHA had seen before the kill is forgotten, so it sto
 import logging
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -133,7 +132,7 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
     )
     seconds = config.budget.seconds
     end = None if seconds is None else time.monotonic() + seconds
-    with tempfile.TemporaryDirectory(prefix="warmkit-tune-") as storage:
+    with _emptied(sweep.folder / "ray") as storage:
         tune.Tuner(
             tune.with_resources(tune.with_parameters(_work, shared=shared), {"CPU": 1}),
             param_space={"trial": tune.grid_search(list(by_name))},
@@ -146,11 +145,21 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
             ),
             run_config=tune.RunConfig(
                 name=sweep.folder.name,
-                storage_path=storage,
+                storage_path=str(storage.absolute()),
                 verbose=0,
                 callbacks=[_watcher(sweep, by_name, end, on_end)],
             ),
         ).fit()
+
+
+@contextmanager
+def _emptied(folder: Path) -> Iterator[Path]:
+    """Ray keeps notes of its own; they are gone when it ends, and after a kill when a sweep is resumed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _name(trial: Any) -> str:

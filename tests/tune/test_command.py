@@ -87,32 +87,40 @@ def test_asha_stops_trials_and_time_leaves_them_for_later(ray, file, tmp_path):
     assert json.loads(done.stdout)["trials"] == 1
 
 
-def test_a_sweep_that_is_killed_goes_on_where_it_was(file, tmp_path):
-    out = tmp_path / "sweep"
-    settings = ("--set", "warm.train.epochs=40", "--trials", "3", "--set", "measure_solver=false")
+def begin(file: Path, out: Path, *settings: str) -> subprocess.Popen[str]:
+    """The command in a process of its own, as soon as a trial has saved its model."""
     command = [sys.executable, "-m", "toolkit.cli", "tune", str(file), "--out", str(out), *settings]
     started = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    before = {path: path.stat().st_mtime for path in out.glob("trials/*/model.json")}
     deadline = time.monotonic() + 240
-    while not list(out.glob("trials/*/model.json")):
-        assert started.poll() is None, started.stderr.read().decode()
-        assert time.monotonic() < deadline
+    while not any(before.get(path) != path.stat().st_mtime for path in out.glob("trials/*/model.json")):
+        assert started.poll() is None and time.monotonic() < deadline, started.communicate()[0]
         time.sleep(0.05)
-    os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
-    began = {path.parent.name for path in out.glob("trials/*/model.json")}
-    assert began
+    return started
+
+
+def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file, tmp_path):
+    out = tmp_path / "sweep"
+    settings = ("--set", "warm.train.epochs=60", "--trials", "2", "--set", "measure_solver=false")
+    with begin(file, out, *settings) as stopped:
+        os.killpg(stopped.pid, signal.SIGINT)
+        said = stopped.communicate(timeout=120)[0]
+    assert stopped.returncode == 130, said
+    assert "2 of 2 trials are left, --resume goes on" in said and "Traceback" not in said
+    assert (out / "page.html").exists() and not (out / "ray").exists()
+    with begin(file, out, *settings, "--resume") as killed:
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.communicate()
+    assert list(out.glob("trials/*/model.json"))
     result = run("tune", file, "--out", out, *settings, "--resume", "--json")
-    assert json.loads(result.stdout)["trials"] == 3, result.stderr
-    rows = pl.read_parquet(out / "results.parquet")
-    assert rows["epochs"].to_list() == [40] * 3
-    # The trials that were interrupted end as they would have ended.
-    whole = run("tune", file, "--out", tmp_path / "whole", *settings, "--json")
-    assert whole.exit_code == 0
-    same = pl.read_parquet(tmp_path / "whole" / "results.parquet")
-    assert rows.drop("seconds").equals(same.drop("seconds"))
+    assert json.loads(result.stdout)["trials"] == 2, result.stderr
+    assert not (out / "ray").exists()
+    assert run("tune", file, "--out", tmp_path / "whole", *settings).exit_code == 0
+    ours, whole = (pl.read_parquet(folder / "results.parquet") for folder in (out, tmp_path / "whole"))
+    assert ours["epochs"].to_list() == [60, 60]
+    assert ours.drop("seconds").equals(whole.drop("seconds"))  # as if nothing had happened
 
 
 @pytest.mark.parametrize(
