@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from toolkit.report import svg
@@ -25,6 +26,7 @@ MAPS = {
     "gold_equivalent": "Gold-equivalent",
     "answer_accuracy": "Solver accuracy on the test problems",
 }
+TIME = "Time of a trial"
 COLUMNS = ("gold_equations", *MAPS, "seconds")
 HEADS = ("gold equations", "reached", "gold-equivalent", "solver", "seconds")
 
@@ -67,7 +69,7 @@ def spread(name: str, found: Sequence[float]) -> str:
     apart = deviation(found)
     if apart is None:
         return ""
-    return f"± {apart:.1f}" if name not in MAPS else f"± {100 * apart:.1f}"
+    return f"± {100 * apart if name in MAPS else apart:.1f}"
 
 
 def _headline(figures: SweepFigures) -> list[Html]:
@@ -166,7 +168,7 @@ def _maps(figures: SweepFigures) -> Html:
     if len(explored) < len(found):
         how += " Without beam exploration a beam has no width: those trials are in the next section."
     heading = f"{_axis(axes[0])} × {_axis(axes[1])}"
-    drawn = [_map(explored, axes, name, title) for name, title in MAPS.items()]
+    drawn = [_map(explored, axes, name, title) for name, title in {**MAPS, "seconds": TIME}.items()]
     return section("maps", heading[0].upper() + heading[1:], how, plots(*drawn))
 
 
@@ -194,7 +196,7 @@ def _map(found: Sequence[Setting], axes: tuple[str, str], name: str, title: str)
         title=title,
         row_label=_axis(down).partition(" ")[0],
         column_label=_axis(across),
-        show=percent,
+        show=partial(show, name),
         notes=[[spread(name, cell) for cell in line] for line in cells]
         if any(len(cell) > 1 for line in cells for cell in line)
         else None,
@@ -226,6 +228,7 @@ def _curve(figures: SweepFigures) -> Html:
     )
     if not series:
         return section("curve", "How many gold equations", how, missing("No trial has come to its end yet."))
+    given = sorted({gold for points in series.values() for gold, _ in points})
     return section(
         "curve",
         "How many gold equations",
@@ -240,12 +243,14 @@ def _curve(figures: SweepFigures) -> Html:
             ),
             table(
                 "Answers reached, by number of gold equations",
-                ["gold equations", *series],
+                ["gold equations", *map(number, given)],
                 [
-                    [number(gold), *(percent(dict(points).get(gold)) for points in series.values())]
-                    for gold in sorted({gold for points in series.values() for gold, _ in points})
+                    [name, *(percent(dict(points).get(gold)) for gold in given)]
+                    for name, points in series.items()
                 ],
-            ),
+            )
+            if len(given) <= MOST_VALUES
+            else None,
         ),
     )
 
@@ -317,7 +322,7 @@ def _cost(figures: SweepFigures) -> Html:
         "Cost",
         how,
         plots(
-            svg.bars(bars, title="Seconds a trial", show=duration),
+            svg.bars(bars, title=TIME, show=duration),
             tag("ul", [tag("li", fact) for fact in facts], class_="facts"),
         ),
     )

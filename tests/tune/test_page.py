@@ -43,7 +43,7 @@ def test_the_page_has_maps_the_ablation_curve_the_settings_and_their_cost(outcom
         "Gold-equivalent",
         "Solver accuracy",
         "Answers reached",
-        "Seconds a trial",
+        "Time of a trial",
     ):
         assert title in read.text
     assert "74.5%" in read.text and "± 0.7" in read.text  # the mean of 75 and 74 %, and their deviation
