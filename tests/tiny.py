@@ -6,3 +6,6 @@ TINY = (
     *("warm.train.search=1", "generate.width=3", "generate.search=2"),
     *("solver.epochs=1", "solver.members=1", "solver.hidden=8", "solver.embedding=8", "solver.max_tokens=7"),
 )
+
+# Of step one alone: an epoch takes a fraction of a second.
+WARM = ("model.hidden=16", "model.embedding=16", "model.max_steps=4", "train.epochs=3", "train.search=1")

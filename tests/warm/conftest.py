@@ -4,7 +4,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import torch
 
 from toolkit.config import load_config
 from toolkit.data import read_problems
@@ -13,11 +12,6 @@ from toolkit.warm.config import WarmConfig
 from toolkit.warm.train import train
 
 SMALL = ("model.hidden=32", "model.embedding=32", "model.max_steps=4", "train.epochs=4", "train.batch=32")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _few_threads():
-    torch.set_num_threads(2)
 
 
 @pytest.fixture(scope="session")

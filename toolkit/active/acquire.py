@@ -184,7 +184,8 @@ def dropout(pool: Pool, rows: Ints) -> Floats:
 def cost_aware(pool: Pool, rows: Ints) -> Floats:
     """Uncertainty per predicted second (Settles et al. 2008), taking a second at the least."""
     assert pool.seconds is not None
-    return least_confidence(pool, rows) / np.maximum(pool.seconds[rows], 1.0)
+    a_second: Floats = least_confidence(pool, rows) / np.maximum(pool.seconds[rows], 1.0)
+    return a_second
 
 
 def _next(pool: Pool, row: int) -> float:
@@ -194,7 +195,8 @@ def _next(pool: Pool, row: int) -> float:
 
 def _surprise(shares: Floats) -> Floats:
     """−p log p, 0 at p = 0."""
-    return -shares * np.log(np.where(shares > 0, shares, 1.0))
+    surprise: Floats = -shares * np.log(np.where(shares > 0, shares, 1.0))
+    return surprise
 
 
 def _ballots(votes: Votes, row: int) -> list[int | None]:

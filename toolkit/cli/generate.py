@@ -2,21 +2,28 @@
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import polars as pl
 
-from toolkit.cli.output import json_option, print_json, print_table, progress, share, waiting
-from toolkit.cli.parameters import device_option, out_option, skip_bad_option
-from toolkit.data.read import read_problems
-from toolkit.data.write import write_table
+from toolkit.cli.output import json_option, print_json, print_table, progress, share, show_dashboard, waiting
+from toolkit.cli.parameters import device_option, out_option, skip_bad_option, workers_options
+from toolkit.cluster.session import Where
+from toolkit.data.read import read_parts
+from toolkit.errors import WarmkitError
+
+if TYPE_CHECKING:
+    from toolkit.active.stream import Streamed
+
+PART = 1024  # problems that are held at a time, by each worker
 
 
 @click.command(
     epilog="""\b
 Examples:
   warmkit generate --model models/en bundled:en --out candidates.parquet
-  warmkit generate --model models/en mine.jsonl --search 3 --out candidates.csv --json"""
+  warmkit generate --model models/en mine.jsonl --search 3 --out candidates.csv --json
+  warmkit generate --model models/en large.parquet --out candidates.parquet --workers 8 --address auto"""
 )
 @click.argument("data")
 @click.option("--model", "folder", required=True, type=click.Path(path_type=Path), help="What `train` wrote.")
@@ -30,65 +37,81 @@ Examples:
     type=click.IntRange(0, 3),
     help="Also score what exhaustive search with so many operators finds.",
 )
+@workers_options
 @device_option
 @skip_bad_option
 @json_option
 def generate(
-    data: str, folder: Path, out: Path, width: int, searched: int, device: str, skip_bad: bool, as_json: bool
+    data: str,
+    folder: Path,
+    out: Path,
+    width: int,
+    searched: int,
+    where: Where | None,
+    storage: str | None,
+    device: str,
+    skip_bad: bool,
+    as_json: bool,
 ) -> None:
     """Write equations that reach the answers of DATA, each with its posterior, as a candidates table.
 
-    Where DATA has gold equations, the temperature of the posterior is fitted on them.
+    Where DATA has gold equations, the temperature of the posterior is fitted on them. A Parquet file is
+    read, and the table written, part by part: there may be more problems than fit in memory.
     """
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad).problems
+        count, parts = read_parts(data, PART, skip_bad=skip_bad)
+    if not count:
+        raise WarmkitError(f"{data}: there are no problems to generate for.")
     with waiting("Loading the model"):
-        from toolkit.active.candidates import count_right, find_candidates, gold_classes
+        from toolkit.active.stream import stream_candidates
+        from toolkit.compute import computing
         from toolkit.warm.checkpoint import load_trained
         from toolkit.warm.device import pick_device
 
-        trained = load_trained(folder, pick_device(device))
+        on = pick_device(device)
+        trained = load_trained(folder, on)
     start = time.perf_counter()
-    gold = gold_classes(problems, trained.model.layout.constants)
-    with progress("Generating", len(problems)) as advance:
-        found = find_candidates(trained, problems, gold, width=width, searched=searched, on_batch=advance)
-    write_table(found.table, out)
-    right, unsolved = count_right(found.table, problems, gold), found.unsolved
-    known = problems["equation"].drop_nulls().len()
-    figures: dict[str, object] = {
-        "problems": len(problems),
-        "reached": len(problems) - len(unsolved),
-        "gold_equivalent": right if known else None,
-        "unsolved": len(unsolved),
+    with computing(where, on, storage) as compute, progress("Generating", count) as advance:
+        show_dashboard(compute)
+        found = stream_candidates(
+            lambda some: compute.generate(trained, some, width=width, searched=searched),
+            parts,
+            trained.model.layout.constants,
+            out,
+            advance,
+        )
+    figures = {
+        "problems": found.problems,
+        "reached": found.problems - len(found.unsolved),
+        "gold_equivalent": found.right if found.known else None,
+        "unsolved": len(found.unsolved),
         "seconds": time.perf_counter() - start,
         "temperature": found.temperature,
-        "candidates": len(found.table),
-        "unsolved_problems": [{"id": u.problem_id, "best_miss": u.miss} for u in unsolved],
+        "candidates": found.candidates,
+        "unsolved_problems": [{"id": u.problem_id, "best_miss": u.miss} for u in found.unsolved],
         "out": str(out),
     }
     if as_json:
         print_json(figures)
         return
-    _print(figures, found.table, len(problems), known)
-    if unsolved:
-        print_table("unsolved", [(u.problem_id, u.miss or "") for u in unsolved[:10]], ("id", "best miss"))
+    _print(found, out, time.perf_counter() - start)
+    if found.unsolved:
+        rows = [(u.problem_id, u.miss or "") for u in found.unsolved[:10]]
+        print_table("unsolved", rows, ("id", "best miss"))
 
 
-def _print(figures: dict[str, object], table: pl.DataFrame, problems: int, known: int) -> None:
-    reached, right = figures["reached"], figures["gold_equivalent"]
-    assert isinstance(reached, int)
+def _print(found: "Streamed", out: Path, seconds: float) -> None:
+    problems, reached = found.problems, found.problems - len(found.unsolved)
     rows = [
         ("problems", f"{problems:,}", ""),
         ("answer reached", f"{reached:,}", share(reached, problems)),
     ]
-    if isinstance(right, int):
-        rows.append(("  top class is the gold one", f"{right:,}", share(right, known)))
-    confidence = table.group_by("problem_id").agg(pl.col("posterior").max())["posterior"]
-    sure = int((confidence >= 0.9).sum())
+    if found.known:
+        rows.append(("  top class is the gold one", f"{found.right:,}", share(found.right, found.known)))
     rows += [
-        ("unsolved", f"{figures['unsolved']:,}", ""),
-        ("confidence of 0.9 or more", f"{sure:,}", share(sure, problems)),
-        ("candidates a problem", f"{len(table) / max(problems, 1):.1f}", ""),
-        ("seconds", f"{figures['seconds']:.1f}", ""),
+        ("unsolved", f"{len(found.unsolved):,}", ""),
+        ("confidence of 0.9 or more", f"{found.sure:,}", share(found.sure, problems)),
+        ("candidates a problem", f"{found.candidates / max(problems, 1):.1f}", ""),
+        ("seconds", f"{seconds:.1f}", ""),
     ]
-    print_table(f"candidates in {figures['out']}", rows)
+    print_table(f"candidates in {out}", rows)

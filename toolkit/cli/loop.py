@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from toolkit.cli.live import LiveView
-from toolkit.cli.output import json_option, print_json, print_table, waiting
-from toolkit.cli.parameters import device_option, runs_option, set_option
+from toolkit.cli.output import json_option, print_json, print_table, show_dashboard, waiting
+from toolkit.cli.parameters import device_option, runs_option, set_option, workers_options
 from toolkit.cli.runs import figures_of
+from toolkit.cluster.session import Where
 from toolkit.config import load_config
 from toolkit.errors import WarmkitError
 
@@ -21,6 +22,7 @@ Examples:
   warmkit loop mine.jsonl --test test.jsonl --annotator terminal --run mine
   warmkit loop --run mine --resume
   warmkit loop --config configs/demo.yaml --set warm.beam_width=8 --json
+  warmkit loop mine.jsonl --workers 2 --dashboard
   warmkit loop --run mine --rewind 3
   warmkit loop --run mine --revoke problem-17"""
 )
@@ -43,6 +45,7 @@ Examples:
 @click.option("--rewind", type=click.IntRange(min=1), metavar="ROUND", help="Undo this round and all later.")
 @click.option("--revoke", metavar="ID", help="Take back what annotators said of a problem.")
 @runs_option
+@workers_options
 @device_option
 @json_option
 def loop(
@@ -61,6 +64,8 @@ def loop(
     rewind: int | None,
     revoke: str | None,
     runs: Path,
+    where: Where | None,
+    storage: str | None,
     device: str,
     as_json: bool,
 ) -> None:
@@ -88,6 +93,7 @@ def loop(
     settings = [f"{key}={value}" for key, value in given.items() if value is not None] + [*overrides]
     with waiting("Loading torch"):
         from toolkit.active.acquire import find_strategy
+        from toolkit.compute import computing
         from toolkit.loop.config import LoopConfig
         from toolkit.loop.loop import Loop
         from toolkit.loop.outcome import write_outcome
@@ -115,9 +121,11 @@ def loop(
                 raise WarmkitError(f"{run.folder}: annotators said nothing of a problem {revoke}.")
             click.echo(f"{run.folder}: what was said of {revoke} counts no more from the next round on.")
             return
-        talks = run.config.annotator.name == "terminal"
-        with LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view:
-            stop = Loop(run, annotator_of(run), view, pick_device(device)).go()
+        talks, on = run.config.annotator.name == "terminal", pick_device(device)
+        with computing(where, on, storage) as compute:
+            show_dashboard(compute)
+            with LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view:
+                stop = Loop(run, annotator_of(run), view, compute, on).go()
         outcome = write_outcome(run)
     if as_json:
         print_json(outcome)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import polars as pl
@@ -12,6 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from toolkit.compute import Compute
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
@@ -88,6 +91,22 @@ def waiting(label: str) -> Iterator[None]:
         return
     with screen.status(label):
         yield
+
+
+def show_dashboard(compute: "Compute") -> None:
+    """Where Ray's dashboard is, where there is one, and what to look at."""
+    session = getattr(compute, "session", None)
+    if session is None or session.dashboard is None:
+        return
+    click.echo(
+        f"Ray's dashboard: {session.dashboard} (Jobs, Actors and Logs show workers by name; "
+        f"{session.dashboard}/api/train/v2/runs/v1 lists training runs).",
+        err=True,
+    )
+    if session.token is not None:
+        click.echo(f"It asks for a token: the one in {session.token}, which only you can read.", err=True)
+    else:
+        click.echo("It asks for a token: `ray get-auth-token` on the cluster's head prints it.", err=True)
 
 
 def share(part: int, whole: int) -> str:

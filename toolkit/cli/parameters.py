@@ -1,9 +1,13 @@
 """Options that several verbs share, read from what a person types."""
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
+from toolkit.cluster.session import Where
 from toolkit.data.schema import read_number
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant, EquationError, parse_constant
@@ -110,3 +114,29 @@ device_option = click.option(
     show_default=True,
     help="auto takes CUDA where there is one.",
 )
+
+
+def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--workers and what belongs to it, as one parameter `where`: None means this process, without Ray."""
+
+    @click.option("--workers", type=click.IntRange(min=1), help="Work on so many Ray workers.")
+    @click.option("--gpu", is_flag=True, help="A GPU for each worker.")
+    @click.option("--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]")
+    @click.option("--storage", metavar="PLACE", help="A folder or URL that all nodes of the cluster see.")
+    @click.option("--dashboard", is_flag=True, help="Start Ray's dashboard, and say where it is.")
+    @click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
+    @functools.wraps(command)
+    def with_where(
+        *args: Any,
+        workers: int | None,
+        gpu: bool,
+        address: str | None,
+        dashboard: bool,
+        verbose: bool,
+        **kwargs: Any,
+    ) -> Any:
+        asked = workers is not None or gpu or dashboard or address is not None
+        where = Where(workers or 1, gpu, address, dashboard, verbose) if asked else None
+        return command(*args, where=where, **kwargs)
+
+    return with_where

@@ -10,7 +10,7 @@ import click
 import polars as pl
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from toolkit.cli.output import console, json_option, print_json, progress, waiting
+from toolkit.cli.output import console, json_option, print_json, progress, show_dashboard, waiting
 from toolkit.cli.parameters import (
     constants_option,
     device_option,
@@ -19,7 +19,9 @@ from toolkit.cli.parameters import (
     set_option,
     skip_bad_option,
     test_option,
+    workers_options,
 )
+from toolkit.cluster.session import Where
 from toolkit.config import load_config
 from toolkit.data.read import read_problems
 from toolkit.data.split import chosen_share
@@ -38,7 +40,8 @@ Examples:
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40
   warmkit train allarith.jsonl --out models/allarith --then-solver gts --test test.jsonl
   warmkit train allarith.jsonl --out models/paper --config configs/paper/warm.yaml
-  warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume"""
+  warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
+  warmkit train large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the model.")
@@ -60,6 +63,7 @@ Examples:
     help="Go on with step two: OUT/candidates.parquet and, trained on it, OUT/solver.",
 )
 @test_option
+@workers_options
 @device_option
 @constants_option
 @skip_bad_option
@@ -74,6 +78,8 @@ def train(
     resume: bool,
     then_solver: str | None,
     test: str | None,
+    where: Where | None,
+    storage: str | None,
     device: str,
     constants: tuple[Constant, ...],
     skip_bad: bool,
@@ -93,7 +99,7 @@ def train(
         raise WarmkitError(f"{out}: there is a model already. Go on with --resume, or name another folder.")
     if test and not then_solver:
         raise click.UsageError("--test is for the solver: give --then-solver too.")
-    if resume and not (out / "model.json").exists():
+    if resume and not (out / "model.json").exists() and not where:
         raise WarmkitError(f"{out}: there is no model here to go on with. Leave out --resume.")
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad).problems
@@ -101,13 +107,18 @@ def train(
     with waiting("Loading torch"):
         from torch.utils.tensorboard.writer import SummaryWriter
 
+        from toolkit.compute import computing
         from toolkit.warm.device import pick_device
         from toolkit.warm.train import Epoch
-        from toolkit.warm.train import train as train_model
 
     shown = chosen_share(problems, gold, config.train.seed)
     start = time.perf_counter()
-    with SummaryWriter(str(out / "tensorboard")) as writer, _bars(config.train.epochs, len(problems)) as bars:
+    with (
+        computing(where, pick_device(device), storage) as compute,
+        SummaryWriter(str(out / "tensorboard")) as writer,
+        _bars(config.train.epochs, len(problems)) as bars,
+    ):
+        show_dashboard(compute)
 
         def on_epoch(figures: Epoch) -> None:
             for name, value in (("loss", figures.loss), ("reached", figures.reached)):
@@ -115,13 +126,13 @@ def train(
             writer.add_scalar("problems_per_second", figures.problems_per_second, figures.epoch)
             bars.epoch(figures.epoch, figures.loss, figures.reached, figures.problems_per_second)
 
-        trained = train_model(
+        trained = compute.train(
             problems,
             config,
             out,
+            label=out.name,
             gold=shown,
             constants=constants,
-            device=pick_device(device),
             resume=resume,
             on_batch=bars.batch,
             on_epoch=on_epoch,

@@ -18,6 +18,7 @@ from typing import Any
 from toolkit.errors import WarmkitError
 
 OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
+RESTARTS = 3  # of a worker that has died
 PATIENCE = 5.0  # seconds until an address counts as dead
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -44,8 +45,8 @@ class Where:
 @dataclass(frozen=True)
 class Session:
     where: Where
-    dashboard: str | None  # its address, where there is one
-    token: str | None  # what its page asks for, where this process made it up
+    dashboard: str | None = None  # its address, where there is one
+    token: Path | None = None  # a file with what its page asks for, where this process made it up
 
     def need(self, workers: int) -> None:
         """Fail at once where the cluster is too small: Ray would wait for ever, and say nothing."""
@@ -65,17 +66,19 @@ class Session:
 @contextmanager
 def session(where: Where) -> Iterator[Session]:
     """Ray, ready for work. A session that is there already, in this process, is used and left alone."""
-    _prepare(where)
+    prepare(where)
     import ray
 
     if ray.is_initialized():
-        yield Session(where, None, None)
+        yield Session(where)
         return
     folder = Path(tempfile.mkdtemp(prefix="warmkit-ray-"))  # a short path: sockets lie in it
     try:
-        context = _start(where, folder)
-        url = context.dashboard_url if where.dashboard or where.address else None
-        yield Session(where, f"http://{url}" if url else None, os.environ.get("RAY_AUTH_TOKEN"))
+        url = _start(where, folder).dashboard_url
+        if where.dashboard and url:
+            yield Session(where, f"http://{url}", _token_file(folder) if where.address is None else None)
+        else:
+            yield Session(where)
     finally:
         ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
@@ -91,7 +94,6 @@ def _start(where: Where, folder: Path) -> Any:
             return ray.init(address=where.address, **quiet)
         return ray.init(
             "local",
-            num_cpus=max(where.workers, os.cpu_count() or 1) if not where.gpu else None,
             include_dashboard=where.dashboard,
             object_store_memory=OBJECT_STORE,
             _temp_dir=str(folder),
@@ -123,7 +125,15 @@ def _knock(address: str) -> None:
         pass
 
 
-def _prepare(where: Where) -> None:
+def _token_file(folder: Path) -> Path:
+    """The token of this session in a file that only its owner can read (as the folder, from the start)."""
+    path = folder / "token"
+    path.write_text(os.environ.get("RAY_AUTH_TOKEN", ""), encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def prepare(where: Where) -> None:
     """Ray reads its settings from the environment when it is imported; what a person has set there stays.
 
     A cluster of our own asks for a token that only this process knows: Ray would write one to a file.
@@ -134,3 +144,21 @@ def _prepare(where: Where) -> None:
         os.environ.setdefault(name, value)
     if where.address is None and "RAY_AUTH_TOKEN" not in os.environ:
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
+
+
+def told(error: Exception, what: str, place: str = "") -> WarmkitError:
+    """What happened on a worker, as a sentence: Ray wraps it in errors of its own."""
+    failures = getattr(error, "worker_failures", None) or {}
+    cause: BaseException = next(iter(failures.values()), error)
+    while not isinstance(cause, WarmkitError) and (inner := getattr(cause, "cause", None) or cause.__cause__):
+        cause = inner
+    if isinstance(cause, WarmkitError):
+        return cause
+    text = str(cause).strip()
+    if place and (isinstance(cause, FileNotFoundError) or "storage_path" in text):
+        return WarmkitError(
+            f"{place}: not all nodes see this storage. Name a folder or URL that they share: --storage."
+        )
+    return WarmkitError(
+        f"{what} on the workers failed: {text.splitlines()[-1] if text else type(cause).__name__}"
+    )

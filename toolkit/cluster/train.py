@@ -1,8 +1,8 @@
 """The one training function (`toolkit.warm.train`) on the workers of a Ray cluster.
 
-Ray Train places the workers, joins them in a process group, keeps the leader's model folder after every epoch
-as a checkpoint in the storage, and starts all workers again from the last one when one dies. A run is named by
-what goes into it, so that it is only ever resumed with the same problems, equations and settings.
+Ray Train places the workers, joins them in a process group, keeps the leader's model folder after every
+epoch as a checkpoint in the storage, and starts all workers again from the last one when one dies. A run is
+named by what goes into it, so that it is only ever resumed with the same problems, equations and settings.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import torch
 
-from toolkit.cluster.session import Session
+from toolkit.cluster.session import RESTARTS, Session, told
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.warm.checkpoint import Trained, data_hash, load_trained
@@ -25,7 +25,6 @@ from toolkit.warm.config import WarmConfig
 from toolkit.warm.team import Team
 from toolkit.warm.train import Epoch, train
 
-RESTARTS = 3  # after a worker has died
 POLL = 0.3  # seconds between two looks at the epochs that are done
 
 
@@ -72,6 +71,8 @@ def train_on_workers(
     import ray
 
     session.need(session.where.workers)
+    if not len(problems):
+        raise WarmkitError("There are no problems to train on.")
     before = out if resume and (out / "model.json").exists() else start
     task = Task(problems, config, gold, constants, _files(before), resume=before is out)
     own = out / "ray"
@@ -111,7 +112,7 @@ def _fit(session: Session, task: Task, name: str, place: str, board: Any, out: P
     try:
         result = trainer.fit()
     except Exception as error:  # Ray wraps whatever went wrong, anywhere, in errors of its own
-        raise _told(error, place) from None
+        raise told(error, "Training", place) from None
     if result.checkpoint is None:
         raise WarmkitError(f"{place}: the workers ended without a checkpoint.")
     with result.checkpoint.as_directory() as folder:
@@ -163,7 +164,7 @@ def _files(folder: Path | None) -> dict[str, bytes]:
 
 
 def _board() -> Any:
-    """Where the leader writes down epochs for this process to see: Ray Train's own callbacks run elsewhere."""
+    """Where the leader writes down epochs for this process to see: Ray's own callbacks run elsewhere."""
     import ray
 
     class Board:
@@ -192,20 +193,3 @@ def _watch(board: Any, ended: Event, on_epoch: Callable[[Epoch], object]) -> Non
             on_epoch(Epoch(**figures))
         if done:
             return
-
-
-def _told(error: Exception, place: str) -> WarmkitError:
-    """What happened on a worker, as a sentence."""
-    failures = getattr(error, "worker_failures", None) or {}
-    cause: BaseException = next(iter(failures.values()), error)
-    while not isinstance(cause, WarmkitError) and (inner := getattr(cause, "cause", None) or cause.__cause__):
-        cause = inner
-    if isinstance(cause, WarmkitError):
-        return cause
-    text = str(cause).strip()
-    if isinstance(cause, FileNotFoundError) or "storage" in text.lower() and "path" in text.lower():
-        return WarmkitError(
-            f"{place}: not all nodes see this storage. Name a folder or URL that they share: --storage."
-        )
-    last = text.splitlines()[-1] if text else type(cause).__name__
-    return WarmkitError(f"Training on the workers failed: {last}")

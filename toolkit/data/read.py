@@ -10,7 +10,7 @@ import polars as pl
 
 from toolkit.data.formats import FORMATS, Format, recognise, renamed
 from toolkit.data.records import Record, read_records
-from toolkit.data.schema import CANDIDATES, BadRow, check_rows, numbers_of
+from toolkit.data.schema import CANDIDATES, PROBLEMS, BadRow, check_rows, numbers_of
 from toolkit.equations import EquationError, parse, reaches
 from toolkit.errors import WarmkitError
 
@@ -45,12 +45,52 @@ def read_problems(
     records = read_records(path)
     known = _format(path, records, columns or {})
     problems, bad = check_rows(_rows(records, known, lang), str(path))
+    _refuse(path, problems, bad, skip_bad)
+    return ProblemSet(problems, tuple(bad), known.name)
+
+
+def read_parts(path: Path | str, size: int, *, skip_bad: bool = False) -> tuple[int, Iterator[pl.DataFrame]]:
+    """How many problems a file has, and the problems, `size` at a time.
+
+    A Parquet file that warmkit wrote is not read as a whole: memory does not grow with it. That an id
+    stands twice is then noticed within a part only.
+    """
+    path = locate(path)
+    try:
+        rows = pl.scan_parquet(path) if _is_parquet(path) else None
+        if rows is None or not set(PROBLEMS) <= set(rows.collect_schema().names()):
+            problems = read_problems(path, skip_bad=skip_bad).problems
+            return len(problems), problems.iter_slices(size)
+        count = rows.select(pl.len()).collect().item()
+    except pl.exceptions.PolarsError as error:
+        raise WarmkitError(f"{path}: it can't be read: {str(error).splitlines()[0]}") from None
+    return count, _checked_parts(path, rows, count, size, skip_bad)
+
+
+def _is_parquet(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _checked_parts(
+    path: Path, rows: pl.LazyFrame, count: int, size: int, skip_bad: bool
+) -> Iterator[pl.DataFrame]:
+    for start in range(0, count, size):
+        part = rows.select(list(PROBLEMS)).slice(start, size).collect()
+        problems, bad = check_rows(enumerate(part.iter_rows(named=True), start + 1), str(path))
+        _refuse(path, problems, bad, skip_bad)
+        if len(problems):
+            yield problems
+
+
+def _refuse(path: Path, problems: pl.DataFrame, bad: Sequence[BadRow], skip_bad: bool) -> None:
     if bad and not skip_bad:
         raise WarmkitError(
             f"{path}: {len(bad)} of {len(bad) + len(problems)} rows can't be used, so nothing was read.\n"
             f"{list_bad(bad)}\nMend them, or keep the good rows alone with --skip-bad."
         )
-    return ProblemSet(problems, tuple(bad), known.name)
 
 
 def locate(path: Path | str) -> Path:

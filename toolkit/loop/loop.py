@@ -20,6 +20,7 @@ import torch
 
 from toolkit.active.candidates import candidates_table
 from toolkit.active.stopping import Stop, why_stop
+from toolkit.compute import Compute, Here
 from toolkit.data.write import write_table
 from toolkit.loop.annotator import Annotator
 from toolkit.loop.knowledge import Knowledge
@@ -30,9 +31,9 @@ from toolkit.loop.view import Quiet, View
 from toolkit.solvers.evaluate import accuracies
 from toolkit.solvers.solver import Solver
 from toolkit.warm.checkpoint import Trained, load_trained
-from toolkit.warm.generate import generate
-from toolkit.warm.train import train
+from toolkit.warm.generate import Generated
 
+PART = 512  # problems that are generated for at a time
 SLOWEST_POLL = 30.0  # seconds
 INTERRUPT = Stop("interrupt", "It was stopped from the keyboard; --resume goes on.")
 
@@ -43,12 +44,14 @@ class Loop:
         run: Run,
         annotator: Annotator,
         view: View | None = None,
+        compute: Compute | None = None,
         device: torch.device | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.annotator, self.view = annotator, view or Quiet()
         self.device, self.sleep = device or torch.device("cpu"), sleep
+        self.compute = compute or Here(self.device)
         self.knowledge = Knowledge(run)
 
     def go(self) -> Stop:
@@ -108,13 +111,13 @@ class Loop:
             config = self.config.warm.model_copy(
                 update={"train": self.config.warm.train.model_copy(update=settings)}
             )
-            trained = train(
+            trained = self.compute.train(
                 visible,
                 config,
                 out,
+                label=f"{self.run.name}-round-{round_:02d}",
                 gold=visible["equation"].is_not_null().to_list(),
                 constants=self.run.constants,
-                device=self.device,
                 resume=(out / "model.json").exists(),
                 start=self.run.round_folder(round_ - 1) / "model" if warm_start else None,
                 on_epoch=lambda done: self.view.progress(done.epoch, config.train.epochs),
@@ -125,22 +128,16 @@ class Loop:
 
     def _generate(self, round_: int) -> None:
         def work() -> dict[str, Any]:
-            done = 0
-
-            def advance(count: int) -> None:
-                nonlocal done
-                done += count
-                self.view.progress(done, len(problems))
-
-            problems = self.knowledge.problems
-            settings = self.config.generate
-            generated = generate(
+            problems, settings = self.knowledge.problems, self.config.generate
+            generated: list[Generated] = []
+            for found in self.compute.generate(
                 self._model(round_),
-                problems,
+                problems.iter_slices(PART),
                 width=settings.width,
                 searched=settings.search,
-                on_batch=advance,
-            )
+            ):
+                generated += found
+                self.view.progress(len(generated), len(problems))
             temperature = self.knowledge.temperature(round_)
             table = candidates_table(generated, problems, temperature)
             write_table(table, self.run.round_folder(round_) / "candidates.parquet")

@@ -1,0 +1,24 @@
+"""One Ray session for all tests here: two CPUs, whatever the machine has."""
+
+import pytest
+
+from toolkit.cluster.session import Session, Where, prepare
+from toolkit.data import read_problems
+
+WHERE = Where(workers=2)
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory):
+    prepare(WHERE)
+    import ray
+
+    quiet = {"logging_level": "ERROR", "log_to_driver": False}
+    ray.init("local", num_cpus=2, include_dashboard=False, object_store_memory=10**8, **quiet)
+    yield Session(WHERE)
+    ray.shutdown()
+
+
+@pytest.fixture(scope="session")
+def problems():
+    return read_problems("bundled:en").problems.head(41)

@@ -1,0 +1,67 @@
+"""A loop of two rounds on a cluster of three nodes, one of which is killed in the middle of the second.
+
+python node_dies.py FOLDER: prints, as JSON, how the run ended and how often a node was killed.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import ray
+from ray.cluster_utils import Cluster
+
+from tiny import TINY
+from toolkit.cluster.session import Session, Where
+from toolkit.compute import Workers
+from toolkit.config import load_config
+from toolkit.loop.config import LoopConfig
+from toolkit.loop.loop import Loop
+from toolkit.loop.people import annotator_of
+from toolkit.loop.run import create_run
+from toolkit.loop.view import Quiet
+
+
+def children(process: int) -> list[str]:
+    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [Path(f"/proc/{child}/cmdline").read_text() for child in found if Path(f"/proc/{child}").exists()]
+
+
+class KillsANode(Quiet):
+    """Kills a node that a training worker lives on, when the first epoch of the second round is done."""
+
+    def __init__(self, cluster, nodes) -> None:
+        self.cluster, self.nodes, self.now, self.killed = cluster, nodes, (0, ""), 0
+
+    def stage(self, round_, name):
+        self.now = (round_, name)
+
+    def progress(self, done, total):
+        if self.now != (2, "train") or self.killed:
+            return
+        for node in self.nodes:
+            raylet = node.all_processes["raylet"][0].process.pid
+            if any("RayTrainWorker" in name for name in children(raylet)):
+                self.cluster.remove_node(node, allow_graceful=False)
+                self.killed += 1
+                return
+
+
+def main() -> None:
+    root = Path(sys.argv[1])
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
+    ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
+    settings = (*TINY, "later_epochs=3", "stop.rounds=1", "stop.kappa=null")
+    run = create_run(root, "nodes", load_config(LoopConfig, None, settings))
+    view = KillsANode(cluster, nodes)
+    compute = Workers(Session(Where(workers=2)), str(root / "storage"))
+    stop = Loop(run, annotator_of(run), view, compute).go()
+    rounds = {r: result for r in (1, 2) if (result := run.ledger.result(r, "train"))}
+    print(json.dumps({"rule": stop.rule, "killed": view.killed, "epochs": [rounds[r]["epochs"] for r in rounds]}))
+    run.ledger.close()
+    ray.shutdown()
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""What a session does where Ray is not running, or is elsewhere: each in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SESSION = """
+import json, sys
+from toolkit.cluster.session import Where, session
+from toolkit.errors import WarmkitError
+
+try:
+    with session(Where(**json.loads(sys.argv[1]))) as started:
+        import ray
+        print(ray.get(ray.remote(lambda: 6 * 7).remote()), started.dashboard, started.token)
+        assert started.token is None or started.token.stat().st_mode & 0o777 == 0o600
+except WarmkitError as error:
+    print(f"refused: {error}")
+"""
+
+
+def in_a_session(**where):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    command = [sys.executable, "-c", SESSION, json.dumps(where)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_session_of_ones_own_is_quiet_and_leaves_nothing_behind():
+    before = set(Path("/tmp").glob("warmkit-ray-*"))
+    done = in_a_session(workers=1, dashboard=True)
+    answer, dashboard, token = done.stdout.split()
+    assert answer == "42"
+    assert dashboard.startswith("http://127.0.0.1:")
+    assert not Path(token).exists()
+    assert done.stderr == ""
+    assert set(Path("/tmp").glob("warmkit-ray-*")) <= before
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "127.0.0.1", "nowhere.invalid:6379", "ray://127.0.0.1:x"])
+def test_an_address_without_a_cluster_is_a_sentence(address):
+    done = in_a_session(address=address)
+    assert done.stdout.startswith(f"refused: {address}: there is no Ray cluster at this address")
+    assert done.stderr == ""
+
+
+def test_without_workers_ray_is_not_imported():
+    code = "import sys, toolkit.compute, toolkit.cli.train, toolkit.cli.loop; print('ray' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

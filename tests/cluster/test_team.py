@@ -1,0 +1,103 @@
+"""Workers that train one model together, in a plain process group: no Ray."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny import WARM
+
+from toolkit.config import load_config
+from toolkit.data import numbers_of
+from toolkit.equations import search
+from toolkit.warm.config import WarmConfig
+from toolkit.warm.team import Team
+from toolkit.warm.train import train
+
+WORKER = """
+import sys
+from pathlib import Path
+import torch, torch.distributed as dist
+from toolkit.config import load_config
+from toolkit.data import read_problems
+from toolkit.warm.config import WarmConfig
+from toolkit.warm.team import Team
+from toolkit.warm.train import train
+
+rank, size, port, out, gold, *settings = sys.argv[1:]
+torch.set_num_threads(1)
+dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=int(rank), world_size=int(size))
+problems = read_problems("bundled:en").problems.head(41)
+train(
+    problems,
+    load_config(WarmConfig, None, settings),
+    Path(out) / rank,
+    gold=[gold == "all"] * len(problems),
+    team=Team(int(rank), int(size)),
+)
+dist.destroy_process_group()
+"""
+
+
+def by_a_team(size, out, gold, settings):
+    """The folder of the model that `size` processes trained."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(rank), str(size), port, str(out), gold, *settings],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(size)
+    ]
+    said = [process.communicate(timeout=300)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * size, said
+    return out / "0"
+
+
+def alone(problems, out, gold, settings):
+    train(problems, load_config(WarmConfig, None, settings), out, gold=[gold == "all"] * len(problems))
+    return out
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_team_comes_to_the_weights_of_one_worker(problems, tmp_path, size):
+    settings = (*WARM, "model.dropout=0", "train.batch=16")
+    one = load_file(alone(problems, tmp_path / "one", "all", settings) / "training.safetensors")
+    team = load_file(by_a_team(size, tmp_path / "team", "all", settings) / "training.safetensors")
+    assert one.keys() == team.keys()
+    for name in one:
+        torch.testing.assert_close(team[name], one[name], atol=1e-5, rtol=1e-4, msg=name)
+
+
+def test_the_leader_saves_what_every_worker_remembers(problems, tmp_path):
+    settings = (*WARM, "train.search=2", "train.epochs=1", "train.batch=16")
+    saved = load_file(by_a_team(2, tmp_path / "team", "none", settings) / "training.safetensors")
+    remembered = saved["memory.scores"].isfinite().any(1).nonzero().squeeze(1).tolist()
+    found = search(numbers_of(problems), problems["answer"].to_list(), 2)
+    searched = {row for row, candidates in enumerate(found) if candidates}
+    assert {row % 2 for row in searched} == {0, 1}  # both workers own some of them
+    assert searched <= set(remembered)
+    assert not (tmp_path / "team" / "1").exists()
+
+
+def test_every_row_has_one_owner():
+    rows = torch.arange(10)
+    owned = torch.stack([Team(rank, 3).own(rows) for rank in range(3)])
+    assert owned.sum(0).tolist() == [1] * 10
+
+
+def test_a_worker_alone_needs_no_process_group():
+    layer = torch.nn.Linear(2, 1)
+    assert not Team().add_gradients(layer.parameters())
+    layer(torch.ones(2)).backward()
+    before = layer.weight.grad.clone()
+    assert Team().add_gradients(layer.parameters())
+    assert torch.equal(layer.weight.grad, before)
+    assert Team().total(1.5, 2.0) == [1.5, 2.0]
