@@ -6,7 +6,7 @@
 Equal trials, one at a time on one core, are run by Ray Tune and by a plain loop over the same function, each
 in a process of its own. The overhead is the time from the end of one trial to the end of the next, less what
 the trial itself took in its actor: Ray's actors are niced, so on a machine that is not quiet training is
-slower in them, and that is not what Tune costs. The first trial also pays for the start of Ray and of the actor.
+slower in them, and that is not what Tune costs. The first trial also pays for the start of Ray.
 """
 
 import os

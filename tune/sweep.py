@@ -6,9 +6,9 @@
     results.parquet, best.yaml, page.html         what it came to
 
 A trial trains in its own process: Ray Train inside Tune costs 12 s and more for each trial, a plain function
-in an actor that is used again less than one (bench/sweeps.py). The files of the trials are the truth, not Ray's
-own: a sweep that was killed goes on with the trials that have no file, each after its last epoch, and nothing
-pickled is ever read. What ASHA had seen before the kill is forgotten, so it stops fewer.
+in an actor that is used again less than one (bench/sweeps.py). The files of the trials are the truth, not
+Ray's own: a sweep that was killed goes on with the trials that have no file, each after its last epoch, and
+nothing pickled is ever read. What ASHA had seen before the kill is forgotten, so it stops fewer.
 """
 
 import logging
@@ -207,7 +207,7 @@ def _watcher(
 ) -> Any:
     from ray.tune import Callback
 
-    class Watcher(Callback):
+    class Watcher(Callback):  # type: ignore[misc]
         """Hears of trials that end, also of those that could not write down how."""
 
         def __init__(self, tell: Callable[..., None]) -> None:

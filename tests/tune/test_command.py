@@ -72,14 +72,15 @@ def test_a_trial_that_fails_is_a_row_with_its_error_and_not_the_end(ray, file, t
 
 
 def test_asha_stops_trials_and_time_leaves_them_for_later(ray, file, tmp_path):
-    slow = ("--set", "warm.train.epochs=12", "--set", "measure_solver=false")
-    asha = ("--set", "asha=true", "--set", "grace=1", "--set", "reduction=2", "--set", "seeds=[0, 1, 2]")
+    slow = ("--set", "warm.train.epochs=8", "--set", "measure_solver=false")
+    asha = ("--set", "asha=true", "--set", "grace=1", "--set", "reduction=2", "--set", "seeds=[0, 1]")
     figures = json.loads(run("tune", file, "--out", tmp_path / "a", *slow, *asha, "--json").stdout)
     rows = pl.read_parquet(figures["results"])
-    assert len(rows) == 12
+    assert len(rows) == 8
     states = rows["state"].to_list()
     assert "stopped" in states and "done" in states
-    assert set(rows.filter(pl.col("state") == "done")["epochs"]) == {12}
+    assert not [path for path in (tmp_path / "a" / "trials").iterdir() if path.is_dir()]
+    assert set(rows.filter(pl.col("state") == "done")["epochs"]) == {8}
     short = run("tune", file, "--out", tmp_path / "b", *slow, "--time-budget", "0.1")
     assert short.exit_code == 0
     assert "--resume goes on" in short.output

@@ -15,11 +15,13 @@ from toolkit.cli.parameters import set_option
 from toolkit.config import load_config
 
 if TYPE_CHECKING:
-    from tune.results import Outcome, Setting
+    from tune.results import Outcome
     from tune.sweep import Sweep
 
 MOST_ROWS = 10
-HEADERS = ("setting", "trials", "gold", "reached", "gold- equivalent", "solver", "seconds")
+MOST_KEYS = 4
+SHARES = ("reached", "gold_equivalent", "answer_accuracy")
+HEADERS = ("reached", "gold-equivalent", "solver", "seconds")
 
 
 @click.command(
@@ -45,7 +47,7 @@ Examples:
     help="Stop after so much time (budget.seconds); --resume goes on.",
 )
 @set_option
-@click.option("-v", "--verbose", is_flag=True, help="Also show what Ray has to say.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
 @json_option
 def tune(
     file: Path,
@@ -66,7 +68,6 @@ def tune(
     from toolkit.loop.run import checked_name
     from tune.config import TuneConfig
     from tune.outcome import write_results
-    from tune.results import ranked
     from tune.sweep import create_sweep, open_sweep, run_sweep
 
     given = {"budget.trials": trials, "budget.seconds": time_budget}
@@ -86,19 +87,25 @@ def tune(
     if as_json:
         print_json(figures)
     else:
-        best = ranked(config, sweep.outcomes())
-        print_table(f"sweep {folder.name}", [_row(one) for one in best[:MOST_ROWS]], HEADERS)
+        _print_best(sweep)
         _tell(figures, len(sweep.plan), len(sweep.open_trials()), interrupted)
     if interrupted:
         sys.exit(130)
 
 
-def _row(one: "Setting") -> tuple[str, ...]:
-    from tune.plan import told
+def _print_best(sweep: "Sweep") -> None:
+    """The best settings; keys have columns of their own as long as the screen is wide enough for them."""
+    from tune.plan import short, told, written
+    from tune.results import ranked
 
-    gold, seconds = one.mean("gold_equations"), one.mean("seconds")
-    shares = (percent(one.mean(name)) for name in ("reached", "gold_equivalent", "answer_accuracy"))
-    return (told(one.keys), f"{len(one.outcomes)}", f"{gold:.0f}", *shares, f"{seconds:.1f}")
+    keys = list(sweep.config.space)
+    apart = len(keys) <= MOST_KEYS
+    heads = [short(key).replace("_", " ") for key in keys] if apart else ["setting"]
+    rows = []
+    for one in ranked(sweep.config, sweep.outcomes())[:MOST_ROWS]:
+        named = [written(one.keys[key]) for key in keys] if apart else [told(one.keys)]
+        rows.append((*named, *(percent(one.mean(name)) for name in SHARES), f"{one.mean('seconds'):.1f}"))
+    print_table(f"sweep {sweep.folder.name}", rows, (*heads, *HEADERS))
 
 
 def _tell(figures: dict[str, Any], planned: int, left: int, interrupted: bool) -> None:
