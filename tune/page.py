@@ -65,11 +65,11 @@ def show(name: str, value: float | None) -> str:
 
 
 def spread(name: str, found: Sequence[float]) -> str:
-    """The deviation over seeds, in the unit of the figure: "± 1.2"."""
+    """The deviation over seeds, of shares in points: "± 1.2"."""
     apart = deviation(found)
     if apart is None:
         return ""
-    return f"± {100 * apart if name in MAPS else apart:.1f}"
+    return f"± {100 * apart:.1f}" if name in MAPS else f"± {duration(apart)}"
 
 
 def _headline(figures: SweepFigures) -> list[Html]:
@@ -145,7 +145,7 @@ def _maps(figures: SweepFigures) -> Html:
     axes = _axes(config, found)
     how = (
         "Reached: problems to whose answer training found an equation. Gold-equivalent: problems whose "
-        "likeliest equation is then the right one; generation looks further than training, it may be more. "
+        "likeliest equation is then the right one; generation looks further, so it may be more. "
         f"Cells are means over {count(len(config.seeds), 'seed')}, with the deviation below."
     )
     if len(config.seeds) == 1:

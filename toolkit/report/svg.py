@@ -287,7 +287,8 @@ def heat_map(
             )  # fmt: skip
             tip = tag("title", f"{name}, {column}: {f'{said} {note}'.strip()}")
             middle = left + cell * (c + 0.5)
-            inside = label(said, middle, y + 24, "middle") if width_of(said) < cell else None
+            level = y + (24 if note else tall / 2 + 5)
+            inside = label(said, middle, level, "middle") if width_of(said) < cell else None
             below = label(note, middle, y + 43, "middle", class_="small") if width_of(note) < cell else None
             parts.append(tag("g", tip, square, inside, below if note else None))
     return drawing(top + tall * len(rows) + 6, title, " ".join(told), parts, width=width)
