@@ -1,0 +1,119 @@
+"""What Ray workers buy and cost, against the same training in this process, in the same run.
+
+    python bench/ray.py --data FOLDER                both tables: a few minutes on two cores
+    python bench/ray.py --data FOLDER --hidden 128
+
+FOLDER holds allarith.jsonl in the native format (it does not come with warmkit).
+
+    problems a second of training, global batch 256: one process with 1 and 2 threads, 1 and 2 workers
+    seconds from the call to the first epoch, and from the last epoch to the return
+"""
+
+import os
+import sys
+
+sys.path.pop(0)  # this folder, in which this file would pass for Ray itself
+os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count() or 1))
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import polars as pl
+import torch
+
+from toolkit.cli.output import print_table
+from toolkit.cluster.session import Session, Where, session
+from toolkit.config import load_config
+from toolkit.data import read_problems
+from toolkit.equations import DEFAULT_CONSTANTS
+from toolkit.warm.config import WarmConfig
+from toolkit.warm.train import Epoch, train
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The epochs of one training, and when it was called, told of an epoch first and last, and done."""
+
+    speeds: list[float]
+    first: float
+    after: float
+
+
+def timed(work: Callable[[Callable[[Epoch], object]], object]) -> Timed:
+    epochs: list[tuple[float, Epoch]] = []
+    begun = time.perf_counter()
+    work(lambda epoch: epochs.append((time.perf_counter(), epoch)))
+    ended = time.perf_counter()
+    speeds = [epoch.problems_per_second for _, epoch in epochs[1:]]  # the first one warms up
+    return Timed(speeds, epochs[0][0] - begun - epochs[0][1].seconds, ended - epochs[-1][0])
+
+
+def measured(problems: pl.DataFrame, config: WarmConfig, workers: int, threads: int = 1) -> Timed:
+    """In this process (no workers), or on so many workers of a session of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "model"
+        if not workers:
+            torch.set_num_threads(threads)
+            return timed(lambda told: train(problems, config, out, on_epoch=told))
+
+        def on_workers(told: Callable[[Epoch], object], started: Session) -> None:
+            from toolkit.cluster.train import train_on_workers
+
+            train_on_workers(
+                started, problems, config, out, label="bench", constants=DEFAULT_CONSTANTS, on_epoch=told
+            )
+
+        def whole(told: Callable[[Epoch], object]) -> None:
+            with session(Where(workers=workers)) as started:
+                on_workers(told, started)
+
+        return timed(whole)
+
+
+def throughput(problems: pl.DataFrame, config: WarmConfig) -> tuple[list[Row], list[Row]]:
+    ways = {
+        "one process, 1 thread": (0, 1),
+        "one process, 2 threads": (0, 2),
+        "1 worker": (1, 1),
+        "2 workers": (2, 1),
+    }
+    found = {name: measured(problems, config, *way) for name, way in ways.items()}
+    speeds = {name: statistics.median(one.speeds) for name, one in found.items()}
+    rows = [
+        (
+            name,
+            f"{speed:.0f}",
+            f"{speed / speeds['1 worker']:.2f}×",
+            f"{speed / speeds['one process, 2 threads']:.2f}×",
+        )
+        for name, speed in speeds.items()
+    ]
+    starts = [(name, f"{one.first:.1f}", f"{one.after:.1f}") for name, one in found.items()]
+    return rows, starts
+
+
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--data", required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--hidden", default=512, show_default=True)
+@click.option("--epochs", default=4, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+def main(data: Path, hidden: int, epochs: int, seed: int) -> None:
+    problems = read_problems(data / "allarith.jsonl").problems
+    settings = ("train.batch=256", f"model.hidden={hidden}", f"model.embedding={hidden}")
+    rest = (f"train.epochs={epochs}", "train.search=0", f"train.seed={seed}")
+    config = load_config(WarmConfig, None, (*settings, *rest))
+    rows, starts = throughput(problems, config)
+    title = f"AllArith, hidden {hidden}, global batch 256, {epochs} epochs, seed {seed}"
+    print_table(title, rows, ("training", "problems/s", "of 1 worker", "of 2 threads"))
+    print_table("seconds besides training", starts, ("training", "to the first epoch", "after the last"))
+
+
+if __name__ == "__main__":
+    main()
