@@ -7,15 +7,22 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.solvers.config import SolverConfig
 from toolkit.warm.config import WarmConfig
+from tune.config import TuneConfig
 
 CONFIGS = Path(__file__).parents[1] / "configs"
-KINDS = {"warmkit loop": LoopConfig, "warmkit train": WarmConfig, "warmkit solver fit": SolverConfig}
+KINDS = {
+    "warmkit loop": LoopConfig,
+    "warmkit train": WarmConfig,
+    "warmkit solver fit": SolverConfig,
+    "warmkit tune": TuneConfig,
+}
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.yaml")), ids=lambda path: path.name)
 def test_every_shipped_configuration_loads_and_says_how_to_run_it(path):
-    option = f"--config configs/{path.relative_to(CONFIGS)}"
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if option in line]
+    ways = (f"--config configs/{path.relative_to(CONFIGS)}", f"tune configs/{path.relative_to(CONFIGS)}")
+    written = path.read_text(encoding="utf-8").splitlines()
+    lines = [line for line in written if any(way in line for way in ways)]
     assert lines and all(line.startswith("#   warmkit ") for line in lines)
     (kind,) = {kind for line in lines for command, kind in KINDS.items() if f"#   {command} " in line}
     load_config(kind, path)

@@ -69,7 +69,7 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _full_key(key: str, known: list[str]) -> str:
+def full_key(key: str, known: list[str]) -> str:
     """A key may leave out sections where only one can be meant: warm.beam_width, or beam_width."""
     if key in known:
         return key
@@ -87,7 +87,7 @@ def _set(values: dict[str, Any], override: str, known: list[str]) -> None:
     key, equals, written = override.partition("=")
     if not equals or not key:
         raise WarmkitError(f"{override!r}: write key=value, for instance explore.beam_width=8.")
-    *sections, name = _full_key(key, known).split(".")
+    *sections, name = full_key(key, known).split(".")
     for section in sections:
         values = values.setdefault(section, {})
         if not isinstance(values, dict):

@@ -17,6 +17,7 @@ COMMANDS = {
     "solve": "Solve a problem by its text alone.",
     "evaluate": "How good a solver is.",
     "export": "Write gold and generated equations for other programs.",
+    "tune": "Try settings with Ray Tune: gold equations, beam width, any key.",
     "config": "Configurations: show, validate, diff.",
 }
 

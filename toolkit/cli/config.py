@@ -16,12 +16,19 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.solvers.config import SolverConfig
 from toolkit.warm.config import WarmConfig
+from tune.config import TuneConfig
 
-KINDS: dict[str, type[Section]] = {"loop": LoopConfig, "warm": WarmConfig, "solver": SolverConfig}
+KINDS: dict[str, type[Section]] = {
+    "loop": LoopConfig,
+    "warm": WarmConfig,
+    "solver": SolverConfig,
+    "tune": TuneConfig,
+}
 COMMANDS = {
     "loop": "warmkit loop --config FILE",
     "warm": "warmkit train DATA --out FOLDER --config FILE",
     "solver": "warmkit solver fit DATA --out FOLDER --config FILE",
+    "tune": "warmkit tune FILE",
 }
 COMMENTS_AT = 28  # column in which comments begin, where the line leaves room
 
@@ -32,7 +39,7 @@ kind_option = click.option(
 
 @click.group()
 def config() -> None:
-    """Configurations of the loop, of WARM and of solvers: show, validate and compare them."""
+    """Configurations of the loop, of WARM, of solvers and of sweeps: show, validate and compare them."""
 
 
 @config.command(

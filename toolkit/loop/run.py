@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import polars as pl
 
@@ -74,7 +75,7 @@ def create_run(root: Path, name: str | None, config: LoopConfig) -> Run:
     folder = _folder(root, name)
     if folder.exists():
         raise WarmkitError(f"{folder}: there is such a run. Go on with --resume, or take another name.")
-    problems, test = _read(config)
+    problems, test = read_parts(config)
     building = root / f".{name}.new"
     shutil.rmtree(building, ignore_errors=True)
     write_table(problems, building / "problems.parquet")
@@ -115,8 +116,15 @@ def delete_run(root: Path, name: str) -> None:
         shutil.rmtree(run.folder)
 
 
+class Kept(Protocol):
+    """What has a folder of its own: a run, a sweep."""
+
+    @property
+    def folder(self) -> Path: ...
+
+
 @contextmanager
-def locked(run: Run) -> Iterator[None]:
+def locked(run: Kept) -> Iterator[None]:
     """Nobody else works on the run meanwhile. The lock goes with the process, however it ends."""
     with (run.folder / "lock").open("a+") as file:
         try:
@@ -134,13 +142,18 @@ def locked(run: Run) -> Iterator[None]:
         yield
 
 
-def _folder(root: Path, name: str) -> Path:
+def checked_name(name: str) -> str:
+    """The name, if a folder may have it."""
     if not _NAME.fullmatch(name):
         raise WarmkitError(f"{name[:100]!r} can't name a run: use letters, digits, dots, dashes.")
-    return root / name
+    return name
 
 
-def _read(config: LoopConfig) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _folder(root: Path, name: str) -> Path:
+    return root / checked_name(name)
+
+
+def read_parts(config: LoopConfig) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The problems to learn from and those to measure on."""
     problems = read_problems(config.data).problems
     if config.test is not None:

@@ -1,11 +1,12 @@
 """The report of a run: one file that works offline, in light and dark, on a desk, a phone and paper."""
 
+from collections.abc import Mapping
 from importlib import resources
 
 from toolkit.report import problems, results, running
 from toolkit.report.figures import RunFigures
-from toolkit.report.markup import Html, tag
-from toolkit.report.parts import meter
+from toolkit.report.markup import Child, Html, tag
+from toolkit.report.parts import meter, tile
 from toolkit.report.results import ALL, NONE, accuracy
 from toolkit.report.svg import DARK
 from toolkit.report.values import NOTHING, by_round, count, duration, last, number, percent
@@ -28,6 +29,12 @@ SECTIONS = {
 
 def render(figures: RunFigures) -> str:
     """The whole page. Parts that were not measured become a sentence that says so."""
+    sections = {name: (short, draw(figures)) for name, (short, draw) in SECTIONS.items()}
+    return document(f"{figures.name} · warmkit report", _headline(figures), sections)
+
+
+def document(title: str, headline: Child, sections: Mapping[str, tuple[str, Html]]) -> str:
+    """A page of our own: its sections by id, each with the word that leads to it from the top."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -35,15 +42,15 @@ def render(figures: RunFigures) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
-        tag("title", f"{figures.name} · warmkit report"),
+        tag("title", title),
         tag("style", _style()),
     )
-    links = [tag("a", short, href=f"#{name}") for name, (short, _) in SECTIONS.items()]
+    links = [tag("a", short, href=f"#{name}") for name, (short, _) in sections.items()]
     body = tag(
         "body",
-        tag("header", _headline(figures), class_="top"),
+        tag("header", headline, class_="top"),
         tag("nav", links, aria_label="Sections"),
-        tag("main", [draw(figures) for _, draw in SECTIONS.values()]),
+        tag("main", [drawn for _, drawn in sections.values()]),
         tag("footer", tag("p", "Made by warmkit. This file loads nothing and sends nothing.")),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
@@ -72,21 +79,16 @@ def _headline(figures: RunFigures) -> list[Html]:
     ]
 
 
-def _tile(name: str, value: str, note: str, bar: Html | None = None, word: bool = False) -> Html:
-    shown = tag("p", value, class_="value word" if word else "value")
-    return tag("div", tag("p", name, class_="name"), shown, bar, tag("p", note, class_="note"), class_="tile")
-
-
 def _tiles(figures: RunFigures) -> list[Html]:
     share = figures.labels / figures.problems if figures.problems else None
     each = figures.seconds / figures.rounds if figures.rounds else None
     return [
         _accuracy(figures),
-        _tile("Labels used", number(figures.labels), f"{percent(share)} of the problems", meter(share)),
+        tile("Labels used", number(figures.labels), f"{percent(share)} of the problems", meter(share)),
         _found("Equations reached", "reach the answer", by_round(figures.metrics, "pool", "reached")),
         _found("Gold-equivalent", "have the right one", by_round(figures.metrics, "pool", "gold_equivalent")),
-        _tile("Stopped by", figures.stopped_by or NOTHING, figures.stop_reason, word=True),
-        _tile(
+        tile("Stopped by", figures.stopped_by or NOTHING, figures.stop_reason, word=True),
+        tile(
             "Time",
             duration(figures.seconds),
             f"{count(figures.rounds, 'round')}, {duration(each)} each",
@@ -102,14 +104,14 @@ def _accuracy(figures: RunFigures) -> Html:
     won = results.share_won(figures)
     if won is not None and 0 <= won <= 1:
         told += f": {percent(won, 0)} of the way"
-    return _tile("Solver accuracy", percent(here), told, meter(here, low, high))
+    return tile("Solver accuracy", percent(here), told, meter(here, low, high))
 
 
 def _found(name: str, what: str, values: dict[int, float]) -> Html:
     """A share of problems after the last round, and what it was after the first."""
     if not values:
-        return _tile(name, NOTHING, "not measured")
+        return tile(name, NOTHING, "not measured")
     told = f"of problems {what}"
     if len(values) > 1:
         told += f"; {percent(values[min(values)])} at first"
-    return _tile(name, percent(last(values)), told, meter(last(values)))
+    return tile(name, percent(last(values)), told, meter(last(values)))

@@ -53,6 +53,12 @@ def _place(share: float) -> str:
     return f"{100 * min(1.0, max(0.0, share)):.1f}%"
 
 
+def tile(name: str, value: str, note: str, bar: Html | None = None, word: bool = False) -> Html:
+    """A figure of the headline; `word` sets a value that is no number smaller."""
+    shown = tag("p", value, class_="value word" if word else "value")
+    return tag("div", tag("p", name, class_="name"), shown, bar, tag("p", note, class_="note"), class_="tile")
+
+
 def problem(text: str, lang: str | None = None) -> Html:
     """A word problem, in its language: the browser picks the font and the direction by it."""
     return tag("p", text, class_="problem", lang=lang or None, dir="auto")

@@ -251,8 +251,12 @@ def heat_map(
     row_label: str = "",
     column_label: str = "",
     show: Show = number,
+    notes: Sequence[Sequence[str]] | None = None,
 ) -> Html:
-    """A table whose cells are darker where values are greater; what is not finite is a dash."""
+    """A table whose cells are darker where values are greater; what is not finite is a dash.
+
+    `notes` are a few words below each value.
+    """
     finite = [value for line_ in values for value in line_ if math.isfinite(value)]
     if not rows or not columns or not finite:
         return _nothing(title)
@@ -260,6 +264,7 @@ def heat_map(
     left = 14 + min(150, max(width_of(name) for name in [*rows, row_label]))
     width = max(float(WIDTH), left + 44 * len(columns) + 4)
     cell, top = (width - left - 4) / len(columns), 76
+    tall = 38 if notes is None else 58
     parts = [
         label(column_label, left + cell * len(columns) / 2, 42, "middle", fill_opacity=0.75),
         label(shorten(row_label, left - 10), left - 10, 66, "end", fill_opacity=0.75),
@@ -268,21 +273,25 @@ def heat_map(
         parts.append(label(shorten(name, cell), left + cell * (c + 0.5), 66, "middle"))
     told = []
     for r, (name, its_values) in enumerate(zip(rows, values, strict=True)):
-        y = top + 38 * r
-        parts.append(label(shorten(name, left - 14), left - 10, y + 24, "end"))
+        y = top + tall * r
+        parts.append(label(shorten(name, left - 14), left - 10, y + tall / 2 + 5, "end"))
         for c, (column, value) in enumerate(zip(columns, its_values, strict=True)):
             said = show(value) if math.isfinite(value) else "–"
-            told.append(f"{name}, {column}: {said}.")
+            note = notes[r][c] if notes is not None else ""
+            told.append(f"{name}, {column}: {f'{said} {note}'.strip()}.")
             # At most 0.72, so that text in the page's own colour is readable on it, in light and dark.
             deep = 0.05 + 0.67 * ((value - low) / (high - low) if high > low else 0.5)
             square = tag(
-                "rect", x=left + cell * c + 1, y=y + 1, width=cell - 2, height=36, rx=3, fill="#0072B2",
+                "rect", x=left + cell * c + 1, y=y + 1, width=cell - 2, height=tall - 2, rx=3, fill="#0072B2",
                 fill_opacity=deep if math.isfinite(value) else 0.0,
             )  # fmt: skip
-            tip = tag("title", f"{name}, {column}: {said}")
-            inside = label(said, left + cell * (c + 0.5), y + 24, "middle") if width_of(said) < cell else None
-            parts.append(tag("g", tip, square, inside))
-    return drawing(top + 38 * len(rows) + 6, title, " ".join(told), parts, width=width)
+            tip = tag("title", f"{name}, {column}: {f'{said} {note}'.strip()}")
+            middle = left + cell * (c + 0.5)
+            level = y + (24 if note else tall / 2 + 5)
+            inside = label(said, middle, level, "middle") if width_of(said) < cell else None
+            below = label(note, middle, y + 43, "middle", class_="small") if width_of(note) < cell else None
+            parts.append(tag("g", tip, square, inside, below if note else None))
+    return drawing(top + tall * len(rows) + 6, title, " ".join(told), parts, width=width)
 
 
 def standalone(svg: Html) -> str:

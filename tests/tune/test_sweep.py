@@ -1,0 +1,55 @@
+"""What Ray tells of trials, without Ray."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from toolkit.errors import WarmkitError
+from toolkit.loop.run import locked
+from tune.results import write_outcome
+from tune.sweep import _tell, create_sweep, run_sweep
+
+
+@pytest.fixture
+def sweep(config, tmp_path):
+    return create_sweep(tmp_path / "sweep", config())
+
+
+def tell(sweep, at, *, end=None, died=False, **last):
+    heard = []
+    trial = sweep.plan[at]
+    ended = SimpleNamespace(config={"trial": trial.name}, last_result=last)
+    _tell(sweep, {trial.name: trial}, end, heard.append, ended, died)
+    return heard
+
+
+def test_a_trial_whose_process_died_is_a_failed_one_and_is_run_again(sweep):
+    (outcome,) = tell(sweep, 0, died=True)
+    assert (outcome.state, outcome.error) == ("failed", "The process of the trial died.")
+    assert sweep.outcomes() == [outcome]
+    assert len(sweep.open_trials()) == 4
+
+
+def test_a_trial_that_asha_stopped_has_ended(sweep):
+    (sweep.folder / "trials" / "trial-002").mkdir(parents=True)
+    (outcome,) = tell(sweep, 1, epoch=1, reached=0.25, time_total_s=3.0)
+    assert (outcome.state, outcome.figures["reached"]) == ("stopped", 0.25)
+    assert [trial.number for trial in sweep.open_trials()] == [1, 3, 4]
+    assert not (sweep.folder / "trials" / "trial-002").exists()
+
+
+def test_a_trial_whose_time_was_up_is_left_for_later(sweep):
+    assert tell(sweep, 1, end=0.0, epoch=1, reached=0.25, time_total_s=3.0) == []
+    assert tell(sweep, 2) == []  # it had not begun
+    assert len(sweep.open_trials()) == 4
+
+
+def test_a_trial_that_wrote_its_figures_is_done_whatever_ray_says(sweep):
+    write_outcome(sweep.file(sweep.plan[0]), {"reached": 0.5})
+    (outcome,) = tell(sweep, 0, died=True)
+    assert outcome.state == "done"
+
+
+def test_two_can_not_work_on_a_sweep(sweep):
+    with locked(sweep), pytest.raises(WarmkitError, match=r"process \d+ works on this run"):
+        run_sweep(sweep, print)

@@ -1,0 +1,70 @@
+"""A trial without Ray."""
+
+import polars as pl
+import pytest
+
+from toolkit.loop.run import read_parts
+from tune.plan import trials
+from tune.results import FIGURES
+from tune.trial import run_trial
+
+
+@pytest.fixture
+def parts(config):
+    return read_parts(config())
+
+
+def go(parts, trial, folder, **settings):
+    problems, test = parts
+    figures = run_trial(
+        problems, settings.get("test", test), trial.config, folder, settings.get("on_epoch", len_)
+    )
+    figures.pop("seconds")
+    return figures
+
+
+def len_(epoch):
+    return epoch.epoch
+
+
+def test_a_trial_has_all_figures_and_the_share_of_gold_equations_that_was_asked_for(config, parts, tmp_path):
+    epochs = []
+    none, half = (trials(config())[at] for at in (0, 2))
+    bare = go(parts, none, tmp_path / "a")
+    given = go(parts, half, tmp_path / "b", on_epoch=epochs.append)
+    assert {*given, "seconds"} == set(FIGURES)
+    assert (bare["gold_equations"], given["gold_equations"]) == (0, 12)
+    assert given["reached"] >= 0.5 and given["gold_equivalent"] >= 0.5  # what is given is known
+    assert [one.epoch for one in epochs] == [1, 2]
+    assert given["reached"] == epochs[-1].reached
+
+
+def test_the_same_seed_gives_the_same_trial_and_another_another(config, parts, tmp_path):
+    first, *_, other = (one for one in trials(config("seeds=[0, 1]")) if one.keys["gold"] == 0.5)
+    assert go(parts, first, tmp_path / "a") == go(parts, first, tmp_path / "b")
+    assert go(parts, first, tmp_path / "a2") != go(parts, other, tmp_path / "c")
+
+
+def test_a_trial_that_was_stopped_goes_on_and_ends_as_one_that_was_not(config, parts, tmp_path):
+    trial = trials(config())[1]
+    whole = go(parts, trial, tmp_path / "whole")
+
+    def stop(epoch):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go(parts, trial, tmp_path / "again", on_epoch=stop)
+    epochs = []
+    assert go(parts, trial, tmp_path / "again", on_epoch=epochs.append) == whole
+    assert [one.epoch for one in epochs] == [2]
+
+
+def test_without_a_test_part_no_solver_is_trained(config, parts, tmp_path):
+    assert "answer_accuracy" not in go(parts, trials(config())[0], tmp_path, test=None)
+
+
+def test_without_gold_equations_in_the_data_nothing_is_said_of_them(config, parts, tmp_path):
+    problems, test = parts
+    bare = problems.with_columns(equation=pl.lit(None, dtype=pl.String))
+    figures = go((bare, test), trials(config())[2], tmp_path)
+    assert (figures["gold_equations"], figures["gold_equivalent"]) == (0, None)

@@ -1,0 +1,157 @@
+"""`warmkit tune`: a sweep over settings with Ray Tune, and what it came to."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from toolkit.cli.output import console, json_option, percent, print_json, print_table, waiting
+from toolkit.cli.parameters import set_option
+from toolkit.config import load_config
+
+if TYPE_CHECKING:
+    from tune.results import Outcome
+    from tune.sweep import Sweep
+
+MOST_ROWS = 10
+MOST_KEYS = 4
+SHARES = ("reached", "gold_equivalent", "answer_accuracy")
+HEADERS = ("reached", "gold-equivalent", "solver", "seconds")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  warmkit tune configs/tune/gold_beam.yaml
+  warmkit tune configs/tune/gold_beam.yaml --name first --time-budget 300
+  warmkit tune configs/tune/gold_beam.yaml --name first --resume
+  warmkit tune mine.yaml --set data=mine.jsonl --set 'seeds=[0, 1, 2]' --trials 20 --json
+  warmkit loop --config runs/tune/first/best.yaml"""
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", help="The name of the sweep. [default: that of FILE]")
+@click.option("--out", type=click.Path(path_type=Path), help="Its folder. [default: runs/tune/NAME]")
+@click.option(
+    "--resume", is_flag=True, help="Go on with a sweep that was stopped; failed trials are run again."
+)
+@click.option("--trials", type=click.IntRange(min=1), help="Run so many trials at most (budget.trials).")
+@click.option(
+    "--time-budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after so much time (budget.seconds); --resume goes on.",
+)
+@set_option
+@click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
+@json_option
+def tune(
+    file: Path,
+    name: str | None,
+    out: Path | None,
+    resume: bool,
+    trials: int | None,
+    time_budget: float | None,
+    overrides: tuple[str, ...],
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Try the settings that FILE names, each with some seeds, and say which is best.
+
+    The sweep's folder holds results.parquet, page.html with maps and curves, and best.yaml, which
+    `warmkit loop --config` takes. A sweep that was stopped, or killed, goes on with --resume.
+    """
+    from toolkit.loop.run import checked_name
+    from tune.config import TuneConfig
+    from tune.outcome import write_results
+    from tune.sweep import create_sweep, open_sweep, run_sweep
+
+    given = {"budget.trials": trials, "budget.seconds": time_budget}
+    settings = [*overrides, *(f"{key}={value}" for key, value in given.items() if value is not None)]
+    config = load_config(TuneConfig, file, settings)
+    folder = out or Path("runs") / "tune" / checked_name(name or file.stem)
+    start = time.perf_counter()
+    with waiting(f"Reading {config.data}"):
+        sweep = open_sweep(folder, config) if resume else create_sweep(folder, config)
+    interrupted = False
+    with _progress(sweep) as on_end:
+        try:
+            run_sweep(sweep, on_end, verbose=verbose)
+        except KeyboardInterrupt:
+            interrupted = True
+    figures = {**write_results(sweep), "seconds": time.perf_counter() - start}
+    if as_json:
+        print_json(figures)
+    else:
+        _print_best(sweep)
+        _tell(figures, len(sweep.plan), len(sweep.open_trials()), interrupted)
+    if interrupted:
+        sys.exit(130)
+
+
+def _print_best(sweep: "Sweep") -> None:
+    """The best settings; keys have columns of their own as long as the screen is wide enough for them."""
+    from tune.plan import short, told, written
+    from tune.results import ranked
+
+    keys = list(sweep.config.space)
+    apart = len(keys) <= MOST_KEYS
+    heads = [short(key).replace("_", " ") for key in keys] if apart else ["setting"]
+    rows = []
+    for one in ranked(sweep.config, sweep.outcomes())[:MOST_ROWS]:
+        named = [written(one.keys[key]) for key in keys] if apart else [told(one.keys)]
+        rows.append((*named, *(percent(one.mean(name)) for name in SHARES), f"{one.mean('seconds'):.1f}"))
+    print_table(f"sweep {sweep.folder.name}", rows, (*heads, *HEADERS))
+
+
+def _tell(figures: dict[str, Any], planned: int, left: int, interrupted: bool) -> None:
+    if figures["failed"]:
+        click.echo(f"{figures['failed']} trials failed; {figures['results']} says why.", err=True)
+    if left:
+        why = "It was stopped from the keyboard" if interrupted else "The time was up, or trials failed"
+        click.echo(f"{why}: {left} of {planned} trials are left, --resume goes on.")
+    if figures["best"]:
+        best = figures["best"]
+        click.echo(f"Best by {best['metric']}: warmkit loop --config {best['config']}")
+    click.echo(f"Page in {figures['page']} ({figures['seconds']:.0f} s)")
+
+
+@contextmanager
+def _progress(sweep: "Sweep") -> Iterator[Callable[["Outcome"], None]]:
+    """A bar on the error stream with the best so far; in a pipe a line a trial."""
+    from tune.plan import told
+    from tune.results import ranked
+
+    screen = console(stderr=True)
+    metric = sweep.config.metric
+    known = sweep.outcomes()
+    columns = (TextColumn("trials"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = Progress(
+        *columns,
+        TextColumn("{task.fields[best]}"),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    with bar:
+        done = len(sweep.plan) - len(sweep.open_trials())
+        task = bar.add_task("trials", total=len(sweep.plan), completed=done, best="starting Ray")
+
+        def on_end(outcome: "Outcome") -> None:
+            known.append(outcome)
+            best = next(iter(ranked(sweep.config, known)), None)
+            value = best.mean(metric) if best else None
+            shown = "" if value is None else f"{value:.1f} s" if metric == "seconds" else percent(value)
+            so_far = f"best so far {shown}: {told(best.keys)}" if best else ""
+            bar.update(task, advance=1, best=so_far)
+            if not screen.is_terminal:
+                trial, its = outcome.trial, outcome.figures
+                figures = outcome.error or f"reached {percent(its['reached'])} ({its['seconds']:.1f} s)"
+                said = f"{trial.number} of {len(sweep.plan)} {outcome.state}: {trial.told}, seed {trial.seed}"
+                click.echo(f"trial {said}: {figures}" + (f"; {so_far}" if so_far else ""), err=True)
+
+        yield on_end

@@ -1,0 +1,129 @@
+"""A sweep as keys: a configuration of the loop, which all trials share, and what is varied in it."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_serializer, model_validator
+from pydantic_core import PydanticCustomError
+
+from toolkit.config import Section, full_key, known_keys
+from toolkit.loop.config import LoopConfig
+
+GOLD = "gold"  # LoopConfig calls it `known`: there annotators add to it
+SECTIONS = ("warm.", "generate.", "solver.")  # a trial reads nothing else of the loop's keys, save these:
+SINGLE = ("solver_kind", "constants")
+SEEDS = ("warm.train.seed", "solver.seed")  # set by `seeds`
+
+
+class Span(Section):
+    """The values of one key: a list of them, or a range to draw from."""
+
+    choice: tuple[Any, ...] = ()
+    low: int | float | None = None
+    high: int | float | None = None
+    log: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_list(cls, written: Any) -> Any:
+        if isinstance(written, list | tuple):
+            written = {"choice": written}
+        if not isinstance(written, dict | Span):
+            raise PydanticCustomError("span", "write a list of values, or low and high")
+        return written
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Span":
+        if not self.choice and (self.low is None or self.high is None):
+            raise PydanticCustomError("span", "write a list of values, or low and high")
+        if self.is_range and (self.choice or self.low >= self.high or (self.log and self.low <= 0)):  # type: ignore[operator]
+            raise PydanticCustomError("span", "a range has low < high, above 0 with log, and no choice")
+        return self
+
+    @model_serializer
+    def _plain(self) -> Any:
+        if not self.is_range:
+            return list(self.choice)
+        return {"low": self.low, "high": self.high, "log": self.log}
+
+    @property
+    def is_range(self) -> bool:
+        return self.low is not None or self.high is not None
+
+
+PAPER = {  # how many gold equations, how wide a beam
+    GOLD: Span(choice=(0.0, 0.05, 0.2)),
+    "warm.explore.beam_width": Span(choice=(1, 5, 10)),
+}
+
+
+class BudgetConfig(Section):
+    trials: int | None = Field(None, ge=1, description="the first so many trials; null: all")
+    seconds: float | None = Field(
+        None, gt=0, description="from the start or the resumption of a sweep; null: for ever"
+    )
+
+
+class TuneConfig(LoopConfig):
+    """The keys of the loop are the base of every trial and of best.yaml; the problems are chosen by `seed`.
+
+    A trial is one round without annotators: it reads warm, generate, solver, constants and the share of gold
+    equations. There is no searcher that learns from earlier trials: those of Ray need packages of their own.
+    """
+
+    space: dict[str, Span] = Field(
+        PAPER, description="dotted key: [values], or {low, high, log} to draw from"
+    )
+    seeds: tuple[int, ...] = Field((0,), min_length=1, description="each setting is tried with each of them")
+    search: Literal["grid", "random"] = Field("grid", validate_default=True)
+    draws: int = Field(20, ge=1, description="settings that search: random draws")
+    measure_solver: bool = Field(True, description="each trial also trains a solver, tested on the test part")
+    metric: Literal["reached", "gold_equivalent", "answer_accuracy", "seconds"] = "gold_equivalent"
+    mode: Literal["max", "min"] = "max"
+    asha: bool = Field(False, description="stop trials early that reach fewer answers than others")
+    grace: int = Field(2, ge=1, description="epochs that ASHA gives every trial")
+    reduction: int = Field(3, ge=2, description="ASHA lets one of so many go on")
+    budget: BudgetConfig = BudgetConfig()
+
+    @field_validator("space")
+    @classmethod
+    def _known(cls, space: dict[str, Span]) -> dict[str, Span]:
+        if not space:
+            raise PydanticCustomError("space", "name at least one key, for instance gold: [0, 0.1]")
+        return dict(_named(space))
+
+    @field_validator("search")
+    @classmethod
+    def _has_values(cls, search: str, info: Any) -> str:
+        for key, span in info.data.get("space", {}).items():
+            if search == "grid" and span.is_range:
+                raise PydanticCustomError("grid", f"{key} is a range: list its values, or set search: random")
+        return search
+
+    @field_validator("metric")
+    @classmethod
+    def _measured(cls, metric: str, info: Any) -> str:
+        if metric == "answer_accuracy" and not info.data.get("measure_solver", True):
+            raise PydanticCustomError("metric", "answer_accuracy needs measure_solver: true")
+        return metric
+
+    @property
+    def base(self) -> LoopConfig:
+        return LoopConfig(**{name: getattr(self, name) for name in LoopConfig.model_fields})
+
+
+def _named(space: Mapping[str, Span]) -> Iterator[tuple[str, Span]]:
+    """Keys by their full names."""
+    known = list(known_keys(LoopConfig))
+    varied = [GOLD, *SINGLE, *(key for key in known if key.startswith(SECTIONS) and key not in SEEDS)]
+    leaves = [key for key in varied if not any(other.startswith(f"{key}.") for other in known)]
+    for written, span in space.items():
+        key = GOLD if written in (GOLD, "known") else full_key(written, leaves)
+        if key in leaves:
+            yield key, span
+            continue
+        close = difflib.get_close_matches(key, leaves, n=1, cutoff=0.5)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        reason = "can't be varied: no trial reads it" if key in known else "is no key"
+        raise PydanticCustomError("space", "{sentence}", {"sentence": f"{written} {reason}{hint}"})

@@ -1,0 +1,264 @@
+"""A sweep: a folder, and Ray Tune over the trials that have not ended in it.
+
+    config.yaml, problems.parquet, test.parquet   what it began with
+    trials/trial-NNN.json                         what a trial came to
+    trials/trial-NNN/                             the model of a trial that has not ended
+    results.parquet, best.yaml, page.html         what it came to
+
+A trial trains in its own process: Ray Train inside Tune costs 12 s and more for each trial, a plain function
+in an actor that is used again less than one (bench/sweeps.py). The files of the trials are the truth, not
+Ray's own: a sweep that was killed goes on with the trials that have no file, each after its last epoch, and
+nothing pickled is ever read. What ASHA had seen before the kill is forgotten, so it stops fewer.
+"""
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import dataclass
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from toolkit.cluster.session import Where, session
+from toolkit.config import changed_keys, load_config, to_yaml
+from toolkit.data.write import replacing, write_table
+from toolkit.errors import WarmkitError
+from toolkit.loop.run import locked, read_parts
+from tune.config import TuneConfig
+from tune.plan import Trial, trials
+from tune.results import Outcome, read_outcome, write_outcome
+
+FREE = ("budget.",)  # keys that may differ when a sweep is resumed
+ENVIRONMENT = {
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # its CSV, JSON and TensorBoard files: we have our own
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C ends a sweep at once; trials lose an epoch at most
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    folder: Path
+    config: TuneConfig
+    plan: Sequence[Trial]
+
+    def file(self, trial: Trial) -> Path:
+        return self.folder / "trials" / f"{trial.name}.json"
+
+    def outcomes(self) -> list[Outcome]:
+        """Those of the trials that have ended."""
+        found = [read_outcome(self.file(trial), trial) for trial in self.plan]
+        return [one for one in found if one is not None]
+
+    def open_trials(self) -> list[Trial]:
+        """Those to run: a trial that failed is tried again."""
+        ended = {one.trial.number for one in self.outcomes() if one.state != "failed"}
+        return [trial for trial in self.plan if trial.number not in ended]
+
+
+def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
+    """A new sweep. Its folder appears with everything in it, or not at all."""
+    if folder.exists():
+        raise WarmkitError(f"{folder}: there is such a sweep. Go on with --resume, or take another --name.")
+    plan = trials(config)
+    problems, test = read_parts(config)
+    building = folder.parent / f".{folder.name}.new"
+    shutil.rmtree(building, ignore_errors=True)
+    write_table(problems, building / "problems.parquet")
+    write_table(test, building / "test.parquet")
+    with replacing(building / "config.yaml") as temporary:
+        temporary.write_text(to_yaml(config), encoding="utf-8")
+    building.rename(folder)
+    return Sweep(folder, config, plan)
+
+
+def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
+    """A sweep that is there. Its configuration may differ from the one it began with in the budget alone."""
+    if not (folder / "config.yaml").exists():
+        raise WarmkitError(f"{folder}: there is no such sweep to go on with. Leave out --resume.")
+    own = load_config(TuneConfig, folder / "config.yaml")
+    changes = changed_keys(own, config)
+    refused = {key: values for key, values in changes.items() if not key.startswith(FREE)}
+    if refused:
+        lines = [f"  {key}: {before!r} → {now!r}" for key, (before, now) in refused.items()]
+        raise WarmkitError(
+            "\n".join([f"{folder}: the configuration is not the one it began with:", *lines])
+            + "\nResume with the same file and settings, or begin a new sweep with another --name."
+        )
+    return Sweep(folder, config, trials(config))
+
+
+def run_sweep(sweep: Sweep, on_end: Callable[[Outcome], object], *, verbose: bool = False) -> None:
+    """Run what has not ended, until all has, or the time is up. `on_end` hears of each trial that ends."""
+    with locked(sweep):
+        todo = sweep.open_trials()
+        for trial in todo:
+            sweep.file(trial).unlink(missing_ok=True)
+        if todo:
+            # Without the dashboard ASHA was seen to wait for ever for the places of stopped trials.
+            with session(Where(dashboard=sweep.config.asha, verbose=verbose)), _quiet(verbose):
+                _fit(sweep, todo, on_end)
+
+
+def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object]) -> None:
+    from ray import tune
+    from ray.tune.schedulers import ASHAScheduler
+
+    config = sweep.config
+    by_name = {trial.name: trial for trial in todo}
+    scheduler = None
+    if config.asha:
+        longest = max(trial.config.warm.train.epochs for trial in todo)
+        scheduler = ASHAScheduler(
+            time_attr="epoch",  # counts on where training does; Ray's own count would begin anew
+            metric="reached",
+            mode="max",
+            max_t=max(longest + 1, config.grace),  # the last epoch is not the end: the solver comes after it
+            grace_period=config.grace,
+            reduction_factor=config.reduction,
+        )
+    shared = Shared(
+        problems=pl.read_parquet(sweep.folder / "problems.parquet"),
+        test=pl.read_parquet(sweep.folder / "test.parquet") if config.measure_solver else None,
+        folder=str((sweep.folder / "trials").absolute()),
+        trials=by_name,
+    )
+    seconds = config.budget.seconds
+    end = None if seconds is None else time.monotonic() + seconds
+    with _emptied(sweep.folder / "ray") as storage:
+        tune.Tuner(
+            tune.with_resources(tune.with_parameters(_work, shared=shared), {"CPU": 1}),
+            param_space={"trial": tune.grid_search(list(by_name))},
+            tune_config=tune.TuneConfig(
+                scheduler=scheduler,
+                time_budget_s=seconds,
+                reuse_actors=True,
+                trial_name_creator=_name,
+                trial_dirname_creator=_name,
+            ),
+            run_config=tune.RunConfig(
+                name=sweep.folder.name,
+                storage_path=str(storage.absolute()),
+                verbose=0,
+                callbacks=[_watcher(sweep, by_name, end, on_end)],
+            ),
+        ).fit()
+
+
+@contextmanager
+def _emptied(folder: Path) -> Iterator[Path]:
+    """Ray keeps notes of its own; they are gone when it ends, and after a kill when a sweep is resumed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _name(trial: Any) -> str:
+    return str(trial.config["trial"])
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What every trial is given."""
+
+    problems: pl.DataFrame
+    test: pl.DataFrame | None
+    folder: str
+    trials: dict[str, Trial]
+
+
+def _work(config: dict[str, Any], shared: Shared) -> None:
+    """A trial, in its actor. What goes wrong in it is written down, and the actor serves the next one."""
+    import torch
+    from ray import tune
+
+    from tune.trial import run_trial
+
+    torch.set_num_threads(1)  # an actor is given one core
+    trial = shared.trials[config["trial"]]
+    folder = Path(shared.folder) / trial.name
+    file = folder.with_suffix(".json")
+    try:
+        figures = run_trial(
+            shared.problems,
+            shared.test,
+            trial.config,
+            folder,
+            on_epoch=lambda epoch: tune.report({"epoch": epoch.epoch, "reached": epoch.reached}),
+        )
+    except Exception as error:
+        write_outcome(file, {}, "failed", " ".join(str(error).split())[:500] or type(error).__name__)
+    else:
+        write_outcome(file, figures)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _watcher(
+    sweep: Sweep, by_name: dict[str, Trial], end: float | None, on_end: Callable[[Outcome], object]
+) -> Any:
+    from ray.tune import Callback
+
+    class Watcher(Callback):  # type: ignore[misc]
+        """Hears of trials that end, also of those that could not write down how."""
+
+        def __init__(self, tell: Callable[..., None]) -> None:
+            self.tell = tell
+
+        def __getstate__(self) -> dict[str, Any]:
+            return {}  # Ray keeps callbacks in a file of its own, which nobody reads
+
+        def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+            self.tell(trial)
+
+        def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+            self.tell(trial, died=True)
+
+    return Watcher(partial(_tell, sweep, by_name, end, on_end))
+
+
+def _tell(
+    sweep: Sweep,
+    by_name: dict[str, Trial],
+    end: float | None,
+    on_end: Callable[[Outcome], object],
+    ended: Any,
+    died: bool = False,
+) -> None:
+    """A trial of Ray's has ended. One without figures died, or was stopped: by ASHA, or as time was up."""
+    trial, last = by_name[_name(ended)], ended.last_result or {}
+    file = sweep.file(trial)
+    if not file.exists():
+        if died:
+            write_outcome(file, {}, "failed", "The process of the trial died.")
+        elif "epoch" in last and (end is None or time.monotonic() < end):
+            figures = {"epochs": last["epoch"], "reached": last["reached"], "seconds": last["time_total_s"]}
+            write_outcome(file, figures, "stopped")
+            shutil.rmtree(file.with_suffix(""), ignore_errors=True)
+    outcome = read_outcome(file, trial)
+    if outcome is not None:
+        on_end(outcome)
+
+
+@contextmanager
+def _quiet(verbose: bool) -> Iterator[None]:
+    """Tune announces itself on the output and warns in the log whatever its verbosity."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    log = logging.getLogger("ray.tune")
+    before = log.level
+    if not verbose:
+        log.setLevel(logging.CRITICAL)
+    try:
+        with nullcontext() if verbose else redirect_stdout(StringIO()):
+            yield
+    finally:
+        log.setLevel(before)
