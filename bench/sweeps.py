@@ -47,12 +47,12 @@ def directly(config: TuneConfig) -> list[tuple[float, float]]:
     """Of each trial: seconds from the end of the one before, and seconds that it took by itself."""
     import torch
 
-    from toolkit.loop.run import read_parts
+    from toolkit.loop.run import read_sets
     from tune.plan import trials
     from tune.trial import run_trial
 
     torch.set_num_threads(1)
-    problems, _ = read_parts(config)
+    problems, _ = read_sets(config)
     times, last = [], time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for trial in trials(config):

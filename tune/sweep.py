@@ -29,7 +29,7 @@ from toolkit.cluster.session import Where, session
 from toolkit.config import changed_keys, load_config, to_yaml
 from toolkit.data.write import replacing, write_table
 from toolkit.errors import WarmkitError
-from toolkit.loop.run import locked, read_parts
+from toolkit.loop.run import locked, read_sets
 from tune.config import TuneConfig
 from tune.plan import Trial, trials
 from tune.results import Outcome, read_outcome, write_outcome
@@ -68,7 +68,7 @@ def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
     if folder.exists():
         raise WarmkitError(f"{folder}: there is such a sweep. Go on with --resume, or take another --name.")
     plan = trials(config)
-    problems, test = read_parts(config)
+    problems, test = read_sets(config)
     building = folder.parent / f".{folder.name}.new"
     shutil.rmtree(building, ignore_errors=True)
     write_table(problems, building / "problems.parquet")

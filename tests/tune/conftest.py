@@ -1,5 +1,4 @@
 import pytest
-import torch
 
 from toolkit.config import load_config
 from tune.config import TuneConfig
@@ -18,15 +17,6 @@ space:
   gold: [0, 0.5]
   beam_width: [1, 5]
 """
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """These models are so small that a second thread only costs."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

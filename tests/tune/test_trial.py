@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from toolkit.loop.run import read_parts
+from toolkit.loop.run import read_sets
 from tune.plan import trials
 from tune.results import FIGURES
 from tune.trial import run_trial
@@ -11,7 +11,7 @@ from tune.trial import run_trial
 
 @pytest.fixture
 def parts(config):
-    return read_parts(config())
+    return read_sets(config())
 
 
 def go(parts, trial, folder, **settings):

@@ -75,7 +75,7 @@ def create_run(root: Path, name: str | None, config: LoopConfig) -> Run:
     folder = _folder(root, name)
     if folder.exists():
         raise WarmkitError(f"{folder}: there is such a run. Go on with --resume, or take another name.")
-    problems, test = read_parts(config)
+    problems, test = read_sets(config)
     building = root / f".{name}.new"
     shutil.rmtree(building, ignore_errors=True)
     write_table(problems, building / "problems.parquet")
@@ -153,7 +153,7 @@ def _folder(root: Path, name: str) -> Path:
     return root / checked_name(name)
 
 
-def read_parts(config: LoopConfig) -> tuple[pl.DataFrame, pl.DataFrame]:
+def read_sets(config: LoopConfig) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The problems to learn from and those to measure on."""
     problems = read_problems(config.data).problems
     if config.test is not None:
