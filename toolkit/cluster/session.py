@@ -116,10 +116,10 @@ def _start(where: Where, folder: Path) -> Any:
 
 def _knock(address: str) -> None:
     """Whether anybody listens there: Ray itself would try for minutes, and say so on every line."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host:  # auto: the cluster of this machine, which Ray finds
+    if address == "auto":  # the cluster of this machine, which Ray finds
         return
-    if not port.isdigit():
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
         raise ConnectionError
     with socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE):
         pass
