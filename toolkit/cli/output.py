@@ -99,8 +99,8 @@ def show_dashboard(compute: "Compute") -> None:
     if session is None or session.dashboard is None:
         return
     click.echo(
-        f"Ray's dashboard: {session.dashboard} (Jobs, Actors and Logs show workers by name; "
-        f"{session.dashboard}/api/train/v2/runs/v1 lists training runs).",
+        f"Ray's dashboard: {session.dashboard} (see Actors: RayTrainWorker, warmkit generate; and Logs). "
+        f"Training runs, by their names: {session.dashboard}/api/train/v2/runs/v1",
         err=True,
     )
     if session.token is not None:

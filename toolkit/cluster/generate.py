@@ -20,12 +20,17 @@ AHEAD = 2  # parts that wait for a worker: one it works on, and the next
 
 
 class Generator:
-    """A worker: a model, and what it finds for the parts it is given."""
+    """A worker: a model, and what it finds for the parts it is given.
 
-    def __init__(self, trained: Trained, gpu: bool) -> None:
+    The model is given as a reference in a list, to be fetched anew where the worker is started again.
+    """
+
+    def __init__(self, held: list[Any], gpu: bool) -> None:
+        import ray
+
         torch.set_num_threads(1)
-        self.trained, self.device = trained, torch.device("cuda" if gpu else "cpu")
-        trained.model.to(self.device)
+        self.trained, self.device = ray.get(held[0]), torch.device("cuda" if gpu else "cpu")
+        self.trained.model.to(self.device)
 
     def generate(self, problems: pl.DataFrame, settings: dict[str, Any]) -> list[Generated]:
         return generate(self.trained, problems, device=self.device, **settings)
@@ -43,7 +48,7 @@ def generate_on_workers(
         Generator
     )
     workers = [
-        kind.options(name=f"warmkit generate {i}").remote(model, gpu) for i in range(session.where.workers)
+        kind.options(name=f"warmkit generate {i}").remote([model], gpu) for i in range(session.where.workers)
     ]
     waiting: deque[Any] = deque()
     try:
