@@ -99,7 +99,7 @@ def show_dashboard(compute: "Compute") -> None:
     if session is None or session.dashboard is None:
         return
     click.echo(
-        f"Ray's dashboard: {session.dashboard} (see Actors: RayTrainWorker, warmkit generate; and Logs). "
+        f"Ray's dashboard: {session.dashboard} (see Actors, Jobs and Logs). "
         f"Training runs, by their names: {session.dashboard}/api/train/v2/runs/v1",
         err=True,
     )
