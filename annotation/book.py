@@ -134,6 +134,13 @@ class Book(Store):
         rows = self._db.execute(f"SELECT {COLUMNS} FROM raw WHERE {LATEST} ORDER BY number")
         return {row[0]: _raw(row) for row in rows}
 
+    def last(self) -> int:
+        """The last row that says something of a question, 0 before there is any."""
+        found: int | None = self._db.execute(
+            "SELECT max(number) FROM raw JOIN tasks USING (task_id) WHERE problem_id IS NOT NULL"
+        ).fetchone()[0]
+        return found or 0
+
     def responses(self, after: int = 0) -> tuple[list[Response], list[str], int]:
         """What annotators said, as it stands, of what came after that row; warnings; the last row."""
         rows = self._db.execute(

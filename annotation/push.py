@@ -56,9 +56,7 @@ def push(
                 on_chunk(len(part))
             if missing:
                 after, _ = counts(client, project)
-                if (
-                    after[0] != book.count_tasks()
-                ):  # a write was doubled on the way, or somebody else is at work
+                if after[0] != book.count_tasks():  # one was doubled on the way, or others are at work
                     warnings += reconcile(client, book)[0]
             if wanted:
                 set_model_version(client, book, model_version(max(key.round for key in wanted)))

@@ -8,7 +8,6 @@
 Secrets reach it through its environment, which other users can't see, never through its arguments.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -17,7 +16,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import IO
 from annotation.client import redacted
 from annotation.environment import Tell
 from annotation.keys import Connection, read_private, write_private
+from toolkit.data.lock import held, sign
 from toolkit.errors import WarmkitError
 
 HOST = "127.0.0.1"
@@ -88,9 +88,7 @@ def running(program: Path, folder: Path, port: int = 0, tell: Tell = lambda text
         start = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
         tell("Label Studio starts")
         with _process(start, _environment(folder / "data"), log, (lock.fileno(),)) as process:
-            lock.truncate(0)
-            lock.write(f"at {url} (process {process.pid})")
-            lock.flush()
+            sign(lock, f"at {url} (process {process.pid})")
             _wait_for(lambda: _answers(port, key), process, log, (password, key))
             yield Server(Connection(url, key), USER, folder / "password", log, process)
 
@@ -186,19 +184,16 @@ def _answers(port: int, key: str) -> bool:
 @contextmanager
 def _only_one(folder: Path) -> Iterator[IO[str]]:
     """A folder is served by one server. The lock passes on to it, so it holds even if we are killed."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (folder / "lock").open("a+", encoding="utf-8")
-    except OSError as error:
-        raise WarmkitError(f"{folder}: it can't be used: {error.strerror}.") from None
-    with lock:
+
+    def taken(where: str) -> str:
+        return f"{folder}: a Label Studio runs there already {where}. Use it, or stop it first."
+
+    with ExitStack() as stack:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            raise WarmkitError(
-                f"{folder}: a Label Studio runs there already {lock.read()}. Use it, or stop it first."
-            ) from None
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = stack.enter_context(held(folder / "lock", taken))
+        except OSError as error:
+            raise WarmkitError(f"{folder}: it can't be used: {error.strerror}.") from None
         yield lock
 
 

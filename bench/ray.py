@@ -27,7 +27,7 @@ import polars as pl
 import torch
 
 from toolkit.cli.output import print_table
-from toolkit.cluster.session import Session, Where, session
+from toolkit.cluster.session import Where, session
 from toolkit.config import load_config
 from toolkit.data import read_problems
 from toolkit.equations import DEFAULT_CONSTANTS
@@ -63,18 +63,15 @@ def measured(problems: pl.DataFrame, config: WarmConfig, workers: int, threads: 
             torch.set_num_threads(threads)
             return timed(lambda told: train(problems, config, out, on_epoch=told))
 
-        def on_workers(told: Callable[[Epoch], object], started: Session) -> None:
-            from toolkit.cluster.train import train_on_workers
-
-            train_on_workers(
-                started, problems, config, out, label="bench", constants=DEFAULT_CONSTANTS, on_epoch=told
-            )
-
-        def whole(told: Callable[[Epoch], object]) -> None:
+        def on_workers(told: Callable[[Epoch], object]) -> None:
             with session(Where(workers=workers)) as started:
-                on_workers(told, started)
+                from toolkit.cluster.train import train_on_workers
 
-        return timed(whole)
+                train_on_workers(
+                    started, problems, config, out, label="bench", constants=DEFAULT_CONSTANTS, on_epoch=told
+                )
+
+        return timed(on_workers)
 
 
 def throughput(problems: pl.DataFrame, config: WarmConfig) -> tuple[list[Row], list[Row]]:

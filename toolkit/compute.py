@@ -1,6 +1,6 @@
 """Where work runs: in this process, or on the workers of a Ray cluster. Nothing else knows about Ray."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,10 +74,14 @@ class Workers:
 
 
 @contextmanager
-def computing(where: Where | None, device: torch.device, storage: str | None = None) -> Iterator[Compute]:
-    """Where a command's work runs, for as long as it lasts."""
+def computing(
+    where: Where | None, device: torch.device, storage: str | None, tell: Callable[[str], object]
+) -> Iterator[Compute]:
+    """Where a command's work runs, for as long as it lasts; `tell` is for what a person should know of it."""
     if where is None:
         yield Here(device)
         return
     with session(where) as started:
+        if started.notice:
+            tell(started.notice)
         yield Workers(started, storage)

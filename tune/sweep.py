@@ -26,15 +26,13 @@ from typing import Any
 import polars as pl
 
 from toolkit.cluster.session import Where, session
-from toolkit.config import changed_keys, load_config, to_yaml
-from toolkit.data.write import replacing, write_table
+from toolkit.config import load_config
 from toolkit.errors import WarmkitError
-from toolkit.loop.run import locked, read_sets
+from toolkit.loop.run import build_folder, locked, refuse_changes
 from tune.config import TuneConfig
 from tune.plan import Trial, trials
 from tune.results import Outcome, read_outcome, write_outcome
 
-FREE = ("budget.",)  # keys that may differ when a sweep is resumed
 ENVIRONMENT = {
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # its CSV, JSON and TensorBoard files: we have our own
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C ends a sweep at once; trials lose an epoch at most
@@ -68,14 +66,7 @@ def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
     if folder.exists():
         raise WarmkitError(f"{folder}: there is such a sweep. Go on with --resume, or take another --name.")
     plan = trials(config)
-    problems, test = read_sets(config)
-    building = folder.parent / f".{folder.name}.new"
-    shutil.rmtree(building, ignore_errors=True)
-    write_table(problems, building / "problems.parquet")
-    write_table(test, building / "test.parquet")
-    with replacing(building / "config.yaml") as temporary:
-        temporary.write_text(to_yaml(config), encoding="utf-8")
-    building.rename(folder)
+    build_folder(folder, config)
     return Sweep(folder, config, plan)
 
 
@@ -84,14 +75,8 @@ def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
     if not (folder / "config.yaml").exists():
         raise WarmkitError(f"{folder}: there is no such sweep to go on with. Leave out --resume.")
     own = load_config(TuneConfig, folder / "config.yaml")
-    changes = changed_keys(own, config)
-    refused = {key: values for key, values in changes.items() if not key.startswith(FREE)}
-    if refused:
-        lines = [f"  {key}: {before!r} → {now!r}" for key, (before, now) in refused.items()]
-        raise WarmkitError(
-            "\n".join([f"{folder}: the configuration is not the one it began with:", *lines])
-            + "\nResume with the same file and settings, or begin a new sweep with another --name."
-        )
+    advice = "Resume with the same file and settings, or begin a new sweep with another --name."
+    refuse_changes(folder, own, config, "budget.", advice)
     return Sweep(folder, config, trials(config))
 
 

@@ -13,7 +13,6 @@ import polars as pl
 
 from toolkit.active.candidates import count_right, find_candidates, gold_classes
 from toolkit.data.split import chosen_share
-from toolkit.equations import parse_constant
 from toolkit.loop.config import LoopConfig
 from toolkit.solvers.evaluate import accuracies
 from toolkit.solvers.solver import Solver
@@ -39,11 +38,11 @@ def run_trial(
         fresh += epoch.seconds
         on_epoch(epoch)
 
-    constants = tuple(parse_constant(text) for text in config.constants)
+    constants = config.v_const
     truth = gold_classes(problems, constants)
     shown = [
         taken and bool(right)
-        for taken, right in zip(chosen_share(problems, _share(config), config.seed), truth, strict=True)
+        for taken, right in zip(chosen_share(problems, config.known_share, config.seed), truth, strict=True)
     ]
     seen = problems.with_columns(equation=pl.when(pl.Series(shown)).then("equation"))
     settings = config.warm.train.model_copy(update={"seed": config.seed})
@@ -78,13 +77,6 @@ def run_trial(
     return figures | {"seconds": before + time.perf_counter() - begun}
 
 
-def _share(config: LoopConfig) -> float:
-    """The share of gold equations, as the loop reads it."""
-    if config.known is not None:
-        return config.known
-    return 0.0 if config.annotator.name == "oracle" else 1.0
-
-
 def _solver(
     config: LoopConfig, seen: pl.DataFrame, found: pl.DataFrame, test: pl.DataFrame
 ) -> dict[str, float | None]:
@@ -97,6 +89,6 @@ def _solver(
         found,
         config.solver.model_copy(update={"seed": config.seed}),
         gold=has_gold,
-        constants=tuple(parse_constant(text) for text in config.constants),
+        constants=config.v_const,
     )
     return accuracies(solver, test)

@@ -23,7 +23,7 @@ from toolkit.loop.config import LoopConfig
 from toolkit.loop.knowledge import Knowledge
 from toolkit.loop.loop import Loop
 from toolkit.loop.outcome import write_outcome
-from toolkit.loop.people import annotator_of, book_folder
+from toolkit.loop.people import annotator_of
 from toolkit.loop.run import create_run, open_run
 
 SETTINGS = (*TINY, "annotator.name=label-studio", "known=0", "solver_each_round=false")
@@ -209,7 +209,7 @@ def test_a_server_that_is_away_while_the_loop_waits_is_told_and_waited_for(start
 
     run = start("stop.rounds=1")
     with Proxy(label_studio.url) as proxy, Client(Connection(proxy.url, label_studio.key)) as client:
-        annotator = LabelStudio(client, book_folder(run), "away")
+        annotator = LabelStudio(client, run.book, "away")
         office = Office(run, People(label_studio.client, annotator.book.project), gold)
         pauses = []
 

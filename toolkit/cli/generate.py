@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolkit.cli.output import json_option, print_json, print_table, progress, share, show_dashboard, waiting
+from toolkit.cli.output import json_option, note, print_json, print_table, progress, share, waiting
 from toolkit.cli.parameters import device_option, out_option, skip_bad_option, workers_options
 from toolkit.cluster.session import Where
 from toolkit.data.read import read_parts
@@ -71,8 +71,7 @@ def generate(
         on = pick_device(device)
         trained = load_trained(folder, on)
     start = time.perf_counter()
-    with computing(where, on, storage) as compute, progress("Generating", count) as advance:
-        show_dashboard(compute)
+    with computing(where, on, storage, note) as compute, progress("Generating", count) as advance:
         found = stream_candidates(
             lambda some: compute.generate(trained, some, width=width, searched=searched),
             parts,
@@ -80,12 +79,13 @@ def generate(
             out,
             advance,
         )
+    seconds = time.perf_counter() - start
     figures = {
         "problems": found.problems,
         "reached": found.problems - len(found.unsolved),
         "gold_equivalent": found.right if found.known else None,
         "unsolved": len(found.unsolved),
-        "seconds": time.perf_counter() - start,
+        "seconds": seconds,
         "temperature": found.temperature,
         "candidates": found.candidates,
         "unsolved_problems": [{"id": u.problem_id, "best_miss": u.miss} for u in found.unsolved],
@@ -94,7 +94,7 @@ def generate(
     if as_json:
         print_json(figures)
         return
-    _print(found, out, time.perf_counter() - start)
+    _print(found, out, seconds)
     if found.unsolved:
         rows = [(u.problem_id, u.miss or "") for u in found.unsolved[:10]]
         print_table("unsolved", rows, ("id", "best miss"))

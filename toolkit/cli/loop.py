@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from toolkit.cli.live import LiveView
-from toolkit.cli.output import json_option, print_json, print_table, show_dashboard, waiting
+from toolkit.cli.output import json_option, note, print_json, print_table, waiting
 from toolkit.cli.parameters import device_option, runs_option, set_option, workers_options
 from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import Where
@@ -129,12 +129,11 @@ def loop(
         talks, on = run.config.annotator.name == "terminal", pick_device(device)
         people = annotator_of(run)
         with (
-            computing(where, on, storage) as compute,
+            computing(where, on, storage, note) as compute,
             woken(people) if webhook else nullcontext(time.sleep) as sleep,
+            LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view,
         ):
-            show_dashboard(compute)
-            with LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view:
-                stop = Loop(run, people, view, compute, on, sleep).go()
+            stop = Loop(run, people, view, compute, on, sleep).go()
         outcome = write_outcome(run)
     if as_json:
         print_json(outcome)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import polars as pl
@@ -12,9 +12,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from toolkit.compute import Compute
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
@@ -93,20 +90,9 @@ def waiting(label: str) -> Iterator[Callable[[str], object]]:
         yield lambda text: status.update(text)
 
 
-def show_dashboard(compute: "Compute") -> None:
-    """Where Ray's dashboard is, where there is one, and what to look at."""
-    session = getattr(compute, "session", None)
-    if session is None or session.dashboard is None:
-        return
-    click.echo(
-        f"Ray's dashboard: {session.dashboard} (see Actors, Jobs and Logs). "
-        f"Training runs, by their names: {session.dashboard}/api/train/v2/runs/v1",
-        err=True,
-    )
-    if session.token is not None:
-        click.echo(f"It asks for a token: the one in {session.token}, which only you can read.", err=True)
-    else:
-        click.echo("It asks for a token: `ray get-auth-token` on the cluster's head prints it.", err=True)
+def note(text: str) -> None:
+    """Something to know, beside the result."""
+    click.echo(text, err=True)
 
 
 def share(part: int, whole: int) -> str:

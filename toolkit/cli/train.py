@@ -10,7 +10,7 @@ import click
 import polars as pl
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from toolkit.cli.output import console, json_option, print_json, progress, show_dashboard, waiting
+from toolkit.cli.output import console, json_option, note, print_json, progress, waiting
 from toolkit.cli.parameters import (
     constants_option,
     device_option,
@@ -114,11 +114,10 @@ def train(
     shown = chosen_share(problems, gold, config.train.seed)
     start = time.perf_counter()
     with (
-        computing(where, pick_device(device), storage) as compute,
+        computing(where, pick_device(device), storage, note) as compute,
         SummaryWriter(str(out / "tensorboard")) as writer,
         _bars(config.train.epochs, len(problems)) as bars,
     ):
-        show_dashboard(compute)
 
         def on_epoch(figures: Epoch) -> None:
             for name, value in (("loss", figures.loss), ("reached", figures.reached)):

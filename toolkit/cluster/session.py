@@ -48,6 +48,20 @@ class Session:
     dashboard: str | None = None  # its address, where there is one
     token: Path | None = None  # a file with what its page asks for, where this process made it up
 
+    @property
+    def notice(self) -> str | None:
+        """Where the dashboard is, where there is one, and what to look at."""
+        if self.dashboard is None:
+            return None
+        token = "`ray get-auth-token` on the cluster's head prints it."
+        if self.token is not None:
+            token = f"the one in {self.token}, which only you can read."
+        return (
+            f"Ray's dashboard: {self.dashboard} (see Actors, Jobs and Logs). "
+            f"Training runs, by their names: {self.dashboard}/api/train/v2/runs/v1\n"
+            f"It asks for a token: {token}"
+        )
+
     def need(self, workers: int) -> None:
         """Fail at once where the cluster is too small: Ray would wait for ever, and say nothing."""
         import ray

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from toolkit.active.stopping import StopConfig
 from toolkit.config import Section
+from toolkit.equations import Constant, parse_constant
 from toolkit.solvers.config import SolverConfig
 from toolkit.warm.config import WarmConfig
 
@@ -64,3 +65,14 @@ class LoopConfig(Section):
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
     solver: SolverConfig = SolverConfig()
     references: bool = Field(True, description="also train with no annotations and with everything annotated")
+
+    @property
+    def v_const(self) -> tuple[Constant, ...]:
+        return tuple(parse_constant(text) for text in self.constants)
+
+    @property
+    def known_share(self) -> float:
+        """The share of data's equations that D_s begins with."""
+        if self.known is not None:
+            return self.known
+        return 0.0 if self.annotator.name == "oracle" else 1.0

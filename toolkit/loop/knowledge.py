@@ -32,6 +32,7 @@ class Knowledge:
         self.row = {name: i for i, name in enumerate(self.problems["id"])}
         self.truth = gold_classes(self.problems, run.constants)  # to measure with, and for what is given
         self._judge = Judge(self.problems, self.numbers, run.constants)
+        self._sure: dict[int, dict[str, float]] = {}
 
     def standings(self) -> dict[str, Standing]:
         """What annotators come to, by problem."""
@@ -51,10 +52,7 @@ class Knowledge:
 
     def _given(self) -> dict[str, str | None]:
         """Equations of the data set that are in D_s from the start."""
-        share = self.config.known
-        if share is None:
-            share = 0.0 if self.config.annotator.name == "oracle" else 1.0
-        chosen = chosen_share(self.problems, share, self.config.seed)
+        chosen = chosen_share(self.problems, self.config.known_share, self.config.seed)
         rows = zip(self.problems["id"], self.problems["equation"], chosen, self.truth, strict=True)
         return {name: equation for name, equation, taken, right in rows if taken and right}
 
@@ -94,7 +92,6 @@ class Knowledge:
     def questions(self, asked: Sequence[Asked]) -> list[Question]:
         """Those of a batch that nobody has settled, with what was wrong with the last answer."""
         standings = self.standings()
-        sure = {round_: tops(self.candidates(round_)) for round_ in {one.round for one in asked}}
         open_ = []
         for one in asked:
             standing, row = standings.get(one.problem_id), self.row[one.problem_id]
@@ -111,10 +108,18 @@ class Knowledge:
                     one.candidates,
                     standing.reason if standing else None,
                     standing.rejections if standing else 0,
-                    sure[one.round].get(one.problem_id, (0, None))[1],
+                    self._confidence(one),
                 )
             )
         return open_
+
+    def _confidence(self, asked: Asked) -> float | None:
+        """How sure the model of the round was; annotators are waited for, so it is looked up once a round."""
+        if asked.round not in self._sure:
+            found = tops(self.candidates(asked.round))
+            batch = (one.problem_id for one in self.ledger.asked(asked.round))
+            self._sure[asked.round] = {name: found[name][1] for name in batch if name in found}
+        return self._sure[asked.round].get(asked.problem_id)
 
     # Figures ---------------------------------------------------------------------------------------
 

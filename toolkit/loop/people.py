@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotator import Annotator
@@ -25,7 +24,7 @@ def annotator_of(run: Run) -> Annotator:
         from annotation.keys import find_connection
 
         title = settings.project or f"warmkit {run.name}"
-        return LabelStudio(Client(find_connection()), book_folder(run), title)
+        return LabelStudio(Client(find_connection()), run.book, title)
     return Oracle(run.problems(), settings.error_rate, run.config.seed, settings.skip_rate, run.constants)
 
 
@@ -39,11 +38,6 @@ def woken(annotator: Annotator) -> Iterator[Callable[[float], object]]:
         raise WarmkitError(f"Only Label Studio can wake the loop, not the annotator {annotator.name}.")
     with bell(annotator.client, annotator.project) as rung:
         yield rung.wait
-
-
-def book_folder(run: Run) -> Path:
-    """Where a run keeps what it sent to Label Studio and what came back."""
-    return run.folder / "label-studio"
 
 
 def check_annotator(config: LoopConfig) -> None:

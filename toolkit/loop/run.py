@@ -8,7 +8,6 @@ round-NN/          model, candidates and solver of a round
 solver/, equations.parquet, metrics.parquet, report.html   what it came to
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -21,10 +20,11 @@ from typing import Protocol
 import polars as pl
 
 from toolkit.config import changed_keys, load_config, to_yaml
+from toolkit.data.lock import held, sign
 from toolkit.data.read import read_problems
 from toolkit.data.split import split
 from toolkit.data.write import UNFINISHED, replacing, write_table
-from toolkit.equations import Constant, parse_constant
+from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
@@ -48,7 +48,12 @@ class Run:
 
     @property
     def constants(self) -> tuple[Constant, ...]:
-        return tuple(parse_constant(text) for text in self.config.constants)
+        return self.config.v_const
+
+    @property
+    def book(self) -> Path:
+        """Where it keeps what it sent to Label Studio and what came back."""
+        return self.folder / "label-studio"
 
     def round_folder(self, round_: int) -> Path:
         return self.folder / f"round-{round_:02d}"
@@ -75,14 +80,7 @@ def create_run(root: Path, name: str | None, config: LoopConfig) -> Run:
     folder = _folder(root, name)
     if folder.exists():
         raise WarmkitError(f"{folder}: there is such a run. Go on with --resume, or take another name.")
-    problems, test = read_sets(config)
-    building = root / f".{name}.new"
-    shutil.rmtree(building, ignore_errors=True)
-    write_table(problems, building / "problems.parquet")
-    write_table(test, building / "test.parquet")
-    with replacing(building / "config.yaml") as temporary:
-        temporary.write_text(to_yaml(config), encoding="utf-8")
-    building.rename(folder)
+    build_folder(folder, config)
     return Run(folder, config, Ledger(folder / "state.sqlite"))
 
 
@@ -93,16 +91,33 @@ def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
         raise WarmkitError(f"{folder}: there is no such run. `warmkit runs list` names those there are.")
     own = load_config(LoopConfig, folder / "config.yaml")
     if config is not None:
-        changes = changed_keys(own, config)
-        refused = {key: values for key, values in changes.items() if not key.startswith("stop.")}
-        if refused:
-            lines = [f"  {key}: {before!r} → {now!r}" for key, (before, now) in refused.items()]
-            raise WarmkitError(
-                "\n".join([f"{folder}: the configuration is not the one it began with:", *lines])
-                + "\nResume without these settings, or begin a new run."
-            )
+        refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
         own = own.model_copy(update={"stop": config.stop})
     return Run(folder, own, Ledger(folder / "state.sqlite"))
+
+
+def build_folder(folder: Path, config: LoopConfig) -> None:
+    """The problems, the test problems and the configuration in a folder: all of them, or no folder."""
+    problems, test = read_sets(config)
+    building = folder.parent / f".{folder.name}.new"
+    shutil.rmtree(building, ignore_errors=True)
+    write_table(problems, building / "problems.parquet")
+    write_table(test, building / "test.parquet")
+    with replacing(building / "config.yaml") as temporary:
+        temporary.write_text(to_yaml(config), encoding="utf-8")
+    building.rename(folder)
+
+
+def refuse_changes(folder: Path, own: LoopConfig, now: LoopConfig, free: str, advice: str) -> None:
+    """What was begun with one configuration goes on with no other, save for keys that begin with `free`."""
+    lines = [
+        f"  {key}: {before!r} → {after!r}"
+        for key, (before, after) in changed_keys(own, now).items()
+        if not key.startswith(free)
+    ]
+    if lines:
+        heading = f"{folder}: the configuration is not the one it began with:"
+        raise WarmkitError("\n".join([heading, *lines, advice]))
 
 
 def run_names(root: Path) -> list[str]:
@@ -126,17 +141,12 @@ class Kept(Protocol):
 @contextmanager
 def locked(run: Kept) -> Iterator[None]:
     """Nobody else works on the run meanwhile. The lock goes with the process, however it ends."""
-    with (run.folder / "lock").open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            raise WarmkitError(
-                f"{run.folder}: process {file.read().strip() or '?'} works on this run. Wait, or stop it."
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+
+    def taken(process: str) -> str:
+        return f"{run.folder}: process {process} works on this run. Wait, or stop it."
+
+    with held(run.folder / "lock", taken) as lock:
+        sign(lock, str(os.getpid()))
         for left_behind in run.folder.rglob(f".*{UNFINISHED}"):  # by a kill in the middle of a write
             left_behind.unlink(missing_ok=True)
         yield

@@ -38,7 +38,6 @@ def backend(name: str, port: int, runs: Path, device: str, as_json: bool) -> Non
         from annotation.client import Client
         from annotation.keys import find_connection
         from annotation.listener import listening
-        from toolkit.loop.people import book_folder
         from toolkit.loop.run import open_run
         from toolkit.loop.suggest import Suggester
         from toolkit.warm.device import pick_device
@@ -46,9 +45,9 @@ def backend(name: str, port: int, runs: Path, device: str, as_json: bool) -> Non
     run = open_run(runs, name)
     with closing(run.ledger):
         answers = dict(run.problems().select("id", "answer").iter_rows())
-    if not (book_folder(run) / "book.sqlite").exists():
+    if not (run.book / "book.sqlite").exists():
         raise WarmkitError(f"{run.folder}: it has no project in Label Studio yet. Start its loop first.")
-    with closing(Book(book_folder(run))) as book:
+    with closing(Book(run.book)) as book:
         project = book.project
     if project is None:
         raise WarmkitError(f"{run.folder}: it has no project in Label Studio yet. Start its loop first.")

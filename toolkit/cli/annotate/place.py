@@ -60,7 +60,7 @@ def opened(folder: Path | None, run_name: str | None, runs: Path, *, new: bool =
     if folder is not None and run_name is not None:
         raise click.UsageError("Give --book or --run, not both.")
     run = open_run(runs, run_name) if run_name else None
-    place = run.folder / "label-studio" if run else folder or DEFAULT
+    place = run.book if run else folder or DEFAULT
     if not new and not (place / "book.sqlite").exists():
         if run:
             run.ledger.close()

@@ -48,11 +48,10 @@ def fetch(place: Place) -> tuple[int, tuple[str, ...]]:
     from annotation.pull import pull as bring
 
     with Client(find_connection()) as client:
-        before = place.book.responses()[2]
+        before = place.book.last()
         done = bring(client, place.book)
-    responses, _, _ = place.book.responses()
     unclear = place.book.responses(before)[1]
     if place.run is not None:
         with place.run.ledger.transaction():
-            place.run.ledger.record(responses)
+            place.run.ledger.record(place.book.responses()[0])
     return done.new, (*done.warnings, *unclear)

@@ -60,7 +60,7 @@ def _bell(place: Place) -> Iterator[Sleep]:
 def _watch(place: Place, every: float, sleep: Sleep, as_json: bool) -> None:
     from annotation.client import Unreachable
 
-    outcome, last, pause = place.outcome, place.book.responses()[2], every
+    outcome, last, pause = place.outcome, place.book.last(), every
     told = ""
     while True:
         try:
