@@ -11,10 +11,12 @@ from safetensors.torch import load_file
 from tiny import WARM
 
 from toolkit.config import load_config
-from toolkit.data import numbers_of
-from toolkit.equations import search
-from toolkit.warm.config import WarmConfig
+from toolkit.data import numbers_of, vocabulary_of
+from toolkit.equations import DEFAULT_CONSTANTS, search
+from toolkit.warm.config import ModelConfig, WarmConfig
+from toolkit.warm.paths import Layout
 from toolkit.warm.team import Team
+from toolkit.warm.tensors import to_tensors
 from toolkit.warm.train import train
 
 WORKER = """
@@ -41,15 +43,36 @@ train(
 dist.destroy_process_group()
 """
 
+SHARES = """
+import sys
+import torch, torch.distributed as dist
+from toolkit.warm.memory import Memory
+from toolkit.warm.team import Team
 
-def by_a_team(size, out, gold, settings):
-    """The folder of the model that `size` processes trained."""
+rank, size, port = sys.argv[1:]
+dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=int(rank), world_size=int(size))
+memory = Memory(7, 2, 3, torch.device("cpu"))
+mine = torch.tensor([[6, 0, 3], [1, 2, 5, 4]][int(rank)])
+memory.paths[mine, 0] = (mine * -1000 + 5).to(torch.int16)[:, None, None]
+memory.scores[mine, 0] = -mine.float()
+memory.paths[0, 1] = 99 - int(rank)  # of row 0 only the first worker is to be believed
+Team(int(rank), int(size)).share(memory, mine)
+rows = torch.arange(7)
+assert (memory.paths[:, 0] == (rows * -1000 + 5)[:, None, None]).all(), memory.paths
+assert (memory.paths[1:, 1] == -1).all() and (memory.paths[0, 1] == 99).all(), memory.paths
+assert (memory.scores[:, 0] == -rows).all() and memory.scores[:, 1].isneginf().all(), memory.scores
+dist.destroy_process_group()
+"""
+
+
+def together(size, script, *arguments):
+    """`size` processes of one group, each with its rank, their number and a port, run the script."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(rank), str(size), port, str(out), gold, *settings],
+            [sys.executable, "-c", script, str(rank), str(size), port, *arguments],
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             stderr=subprocess.PIPE,
             text=True,
@@ -58,6 +81,11 @@ def by_a_team(size, out, gold, settings):
     ]
     said = [process.communicate(timeout=300)[1] for process in started]
     assert [process.returncode for process in started] == [0] * size, said
+
+
+def by_a_team(size, out, gold, settings):
+    """The folder of the model that `size` processes trained."""
+    together(size, WORKER, str(out), gold, *settings)
     return out / "0"
 
 
@@ -82,15 +110,25 @@ def test_the_leader_saves_what_every_worker_remembers(problems, tmp_path):
     remembered = saved["memory.scores"].isfinite().any(1).nonzero().squeeze(1).tolist()
     found = search(numbers_of(problems), problems["answer"].to_list(), 2)
     searched = {row for row, candidates in enumerate(found) if candidates}
-    assert {row % 2 for row in searched} == {0, 1}  # both workers own some of them
+    assert {row % 2 for row in searched} == {0, 1}  # both workers have found some
     assert searched <= set(remembered)
     assert not (tmp_path / "team" / "1").exists()
 
 
-def test_every_row_has_one_owner():
-    rows = torch.arange(10)
-    owned = torch.stack([Team(rank, 3).own(rows) for rank in range(3)])
-    assert owned.sum(0).tolist() == [1] * 10
+def test_what_a_worker_remembers_goes_to_all():
+    together(2, SHARES)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_batch_is_dealt_evenly(problems, size):
+    layout = Layout(DEFAULT_CONSTANTS, ModelConfig().operators)
+    gold = [row % 3 == 0 for row in range(len(problems))]
+    batch = to_tensors(problems, vocabulary_of(problems, 1), layout, 4, gold).all
+    dealt = [Team(rank, size).deal(batch) for rank in range(size)]
+    assert sorted(torch.cat([own.rows for own in dealt]).tolist()) == list(range(len(problems)))
+    for counted in (len, lambda rows: sum(gold[row] for row in rows)):
+        counts = [counted(own.rows.tolist()) for own in dealt]
+        assert max(counts) - min(counts) <= 1
 
 
 def test_a_worker_alone_needs_no_process_group():

@@ -35,6 +35,11 @@ class Batch:
     def n(self) -> int:
         return self.positions.shape[1]
 
+    @property
+    def has_gold(self) -> Tensor:
+        """[B] whether a gold path is given."""
+        return self.gold[:, 0, 0] >= 0
+
     def take(self, index: Tensor) -> "Batch":
         """Some of these problems, padded as they are."""
         return Batch(**{field.name: getattr(self, field.name)[index] for field in fields(self)})

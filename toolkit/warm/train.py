@@ -96,7 +96,6 @@ def train(
     for epoch in range(len(history) + 1, config.train.epochs + 1):
         figures = _run_epoch(epoch, data, model, optimizer, memory, config, device, team, on_batch)
         history.append(figures)
-        team.gather(memory)
         if team.leads:
             checkpoint.save([asdict(done) for done in history])
         on_epoch(figures)
@@ -106,7 +105,7 @@ def train(
 
 
 def _gold_count(data: ProblemTensors) -> int:
-    return int((data.all.gold[:, 0, 0] >= 0).sum())
+    return int(data.all.has_gold.sum())
 
 
 def _has_settled(history: Sequence[Epoch], patience: int) -> bool:
@@ -119,8 +118,8 @@ def _remember_search(
     memory: Memory, problems: pl.DataFrame, layout: Layout, config: WarmConfig, team: Team
 ) -> None:
     """Fill the memory with the candidates of exhaustive search, the shorter the likelier."""
-    owned = team.own(torch.arange(len(problems))).nonzero().squeeze(1)
-    problems = problems[owned.tolist()]
+    searched = torch.arange(team.rank, len(problems), team.size)
+    problems = problems[searched.tolist()]
     numbers = numbers_of(problems)
     found = search(numbers, problems["answer"].to_list(), config.train.search, layout.constants)
     rows, paths, lengths = [], [], []
@@ -135,9 +134,10 @@ def _remember_search(
         device = memory.scores.device
         likely = -4.0 * torch.tensor(lengths, dtype=torch.float, device=device)
         memory.add(
-            owned.to(device),
+            searched.to(device),
             Found(torch.tensor(rows, device=device), torch.tensor(paths, device=device), likely),
         )
+    team.share(memory, searched)
 
 
 def _run_epoch(
@@ -156,15 +156,17 @@ def _run_epoch(
     for group in optimizer.param_groups:
         group["lr"] = settings.lr * settings.lr_decay ** ((epoch - 1) // settings.lr_decay_every)
     total, reached = 0.0, 0.0
+    mine: list[Tensor] = []
     model.train()
     with seeded(settings.seed, epoch) as generator:
         drawing = _draws(team, generator, settings.seed, epoch)
         for batch in data.shuffled(settings.batch, generator):
             size = len(batch.rows)
-            owned = batch.take(team.own(batch.rows).nonzero().squeeze(1)) if team.size > 1 else batch
+            own = team.deal(batch)
+            mine.append(own.rows)
             optimizer.zero_grad(set_to_none=True)
-            if len(owned.rows):
-                losses, found = batch_losses(model, owned.to(device), config, memory, drawing)
+            if len(own.rows):
+                losses, found = batch_losses(model, own.to(device), config, memory, drawing)
                 if losses.requires_grad:  # not where nothing was found, and failures are not punished
                     (losses.sum() / size).backward()
                 total += float(losses.detach().sum())
@@ -173,6 +175,7 @@ def _run_epoch(
                 torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
                 optimizer.step()
             on_batch(size)
+    team.share(memory, torch.cat(mine))
     total, reached = team.total(total, reached)
     seconds = time.perf_counter() - start
     return Epoch(epoch, total / len(data), reached / len(data), seconds, len(data) / seconds)
@@ -192,7 +195,7 @@ def batch_losses(
 ) -> tuple[Tensor, Tensor]:
     """The loss of each problem [B], and which have a path to the answer [B]."""
     encoded = model.encode(batch)
-    is_gold = batch.gold[:, 0, 0] >= 0
+    is_gold = batch.has_gold
     weak = (~is_gold).nonzero().squeeze(1)
     paths = batch.gold.unsqueeze(1)
     lost = torch.full_like(batch.gold, -1)
