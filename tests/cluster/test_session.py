@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.cluster.folder import session_folder
+
 SESSION = """
 import json, sys
 from toolkit.cluster.session import Where, session
@@ -47,6 +49,27 @@ def test_an_address_without_a_cluster_is_a_sentence(address):
     done = in_a_session(address=address)
     assert done.stdout.startswith(f"refused: {address}: there is no Ray cluster at this address")
     assert done.stderr == ""
+
+
+FOLDER = """
+import time
+from toolkit.cluster.folder import session_folder
+
+with session_folder() as folder:
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_the_folder_of_a_session_that_was_killed_goes_when_the_next_begins():
+    with subprocess.Popen([sys.executable, "-c", FOLDER], stdout=subprocess.PIPE, text=True) as process:
+        folder = Path(process.stdout.readline().strip())
+        with session_folder() as other:
+            assert folder.exists() and other.exists()  # of one that lives, nothing is touched
+        process.kill()
+    assert folder.exists() and not other.exists()
+    with session_folder():
+        assert not folder.exists()
 
 
 def test_without_workers_ray_is_not_imported():

@@ -108,7 +108,7 @@ def test_a_driver_that_was_killed_goes_on_from_the_storage(session, problems, al
 
 def test_a_storage_that_cannot_be_written_is_a_sentence(session, problems, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(WarmkitError, match="file"):
+    with pytest.raises(WarmkitError, match="file: this storage can't be used"):
         train_on_workers(
             session,
             problems,

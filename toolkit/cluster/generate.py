@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import torch
 
+from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import RESTARTS, Session, told
 from toolkit.warm.checkpoint import Trained
 from toolkit.warm.generate import Generated, generate
@@ -23,6 +24,7 @@ def generate_on_workers(
     import ray
 
     session.need(session.where.workers)
+    check_nodes(session)
     gpu, model = session.where.gpu, ray.put(trained)
     task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=RESTARTS)(_generate)
     waiting: deque[Any] = deque()

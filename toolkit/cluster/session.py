@@ -4,22 +4,23 @@ Ray's own start costs seconds, so it is imported and started only where somebody
 """
 
 import os
+import re
 import secrets
-import shutil
 import socket
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolkit.cluster.folder import session_folder
 from toolkit.errors import WarmkitError
 
 OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
 RESTARTS = 3  # of a worker that has died
 PATIENCE = 5.0  # seconds until an address counts as dead
+STORAGE_ERROR = re.compile(r"(OS|FileNotFound|Permission|NotADirectory)Error: ")  # in the text of Ray's own
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.1",  # a report costs one such interval, 2 s by default
@@ -86,16 +87,15 @@ def session(where: Where) -> Iterator[Session]:
     if ray.is_initialized():
         yield Session(where)
         return
-    folder = Path(tempfile.mkdtemp(prefix="warmkit-ray-"))  # a short path: sockets lie in it
-    try:
-        url = _start(where, folder).dashboard_url
-        if where.dashboard and url:
-            yield Session(where, f"http://{url}", _token_file(folder) if where.address is None else None)
-        else:
-            yield Session(where)
-    finally:
-        ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+    with session_folder() as folder:
+        try:
+            url = _start(where, folder).dashboard_url
+            if where.dashboard and url:
+                yield Session(where, f"http://{url}", _token_file(folder) if where.address is None else None)
+            else:
+                yield Session(where)
+        finally:
+            ray.shutdown()
 
 
 def _start(where: Where, folder: Path) -> Any:
@@ -120,9 +120,10 @@ def _start(where: Where, folder: Path) -> Any:
         ) from None
     except (RuntimeError, ValueError, OSError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if "ersion mismatch" in str(error):
+        if "ersion mismatch" in first:  # the lines after it name both
+            both = " ".join(str(error).partition("mismatch:")[2].split()).rstrip(".")
             raise WarmkitError(
-                f"{where.address}: the cluster has other versions than this machine: {first} "
+                f"{where.address}: the cluster has other versions than this machine. {both}. "
                 "Install the same Ray and Python on both."
             ) from None
         raise WarmkitError(f"{where.address or 'Ray'}: it could not be started: {first}") from None
@@ -169,10 +170,7 @@ def told(error: Exception, what: str, place: str = "") -> WarmkitError:
     if isinstance(cause, WarmkitError):
         return cause
     text = str(cause).strip()
-    if place and (isinstance(cause, FileNotFoundError) or "storage_path" in text):
-        return WarmkitError(
-            f"{place}: not all nodes see this storage. Name a folder or URL that they share: --storage."
-        )
-    return WarmkitError(
-        f"{what} on the workers failed: {text.splitlines()[-1] if text else type(cause).__name__}"
-    )
+    last = text.splitlines()[-1] if text else type(cause).__name__
+    if place and (isinstance(cause, OSError) or "storage_path" in text or STORAGE_ERROR.match(last)):
+        return WarmkitError(f"{place}: this storage can't be used: {last}")
+    return WarmkitError(f"{what} on the workers failed: {last}")

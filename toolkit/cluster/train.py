@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import torch
 
+from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import RESTARTS, Session, told
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
@@ -76,7 +77,8 @@ def train_on_workers(
     before = out if resume and (out / "model.json").exists() else start
     task = Task(problems, config, gold, constants, _files(before), resume=before is out)
     own = out / "ray"
-    place = storage or str(own.absolute())
+    place = storage if storage and "://" in storage else str(Path(storage or own).absolute())
+    check_nodes(session, place)
     board = _board()
     ended = Event()
     watcher = Thread(target=_watch, args=(board, ended, on_epoch), daemon=True)

@@ -1,0 +1,95 @@
+"""What the nodes of a cluster must have, looked at before any work goes there.
+
+Ray itself notices a folder that a node does not see only when that node is to write a checkpoint, epochs
+later, and another warmkit there not at all.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from toolkit.cluster.session import Session, told
+from toolkit.errors import WarmkitError
+
+Seen: TypeAlias = tuple[dict[str, str | None], bool]  # versions of packages, and whether the marker is there
+Look: TypeAlias = Callable[[Sequence[str], str | None], Seen]
+PACKAGES = ("warmkit", "torch", "polars")  # of Ray and Python it sees to itself
+
+
+def check_nodes(session: Session, storage: str | None = None) -> None:
+    """Fail where a node of a cluster elsewhere has other packages, or does not see the storage folder."""
+    if session.where.address is None:  # this machine alone
+        return
+    import ray
+
+    look = _look()
+    with _marked(storage) as marker:
+        try:
+            nodes = _ask_all(look, marker)
+        except ray.exceptions.RayError as error:
+            raise told(error, "The first look at the nodes") from None
+    ours, _ = look(PACKAGES, None)
+    for name, (theirs, sees) in nodes.items():
+        for package, own in ours.items():
+            if theirs[package] != own:
+                raise WarmkitError(
+                    f"Node {name} has {package} {theirs[package] or '(none)'}, this machine {own}. "
+                    "Install the same there: pip install -c constraints.txt ."
+                )
+        if not sees:
+            raise WarmkitError(
+                f"{storage}: node {name} does not see this folder. "
+                "Name a folder or URL that all nodes share: --storage."
+            )
+
+
+@contextmanager
+def _marked(storage: str | None) -> Iterator[str | None]:
+    """A file to look for in the storage, while the nodes are asked. A URL is the same from everywhere."""
+    if storage is None or "://" in storage:
+        yield None
+        return
+    marker = Path(storage) / f".warmkit-{secrets.token_hex(8)}"
+    try:
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+    except OSError as error:
+        raise WarmkitError(f"{storage}: it can't be written to ({error.strerror}).") from None
+    try:
+        yield str(marker)
+    finally:
+        marker.unlink()
+
+
+def _look() -> Look:
+    """A function that Ray sends as code, not by its name: the node may not have warmkit."""
+
+    def look(packages: Sequence[str], marker: str | None) -> Seen:
+        from importlib.metadata import PackageNotFoundError, version
+        from pathlib import Path
+
+        found: dict[str, str | None] = {}
+        for package in packages:
+            try:
+                found[package] = version(package).partition("+")[0]  # 2.13.0+cpu goes with 2.13.0+cu130
+            except PackageNotFoundError:
+                found[package] = None
+        return found, marker is None or Path(marker).exists()
+
+    return look
+
+
+def _ask_all(look: Look, marker: str | None) -> dict[str, Seen]:
+    """Of each node that can work, by its address: what is seen there."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    asked = {}
+    for node in ray.nodes():
+        if node["Alive"] and node["Resources"].get("CPU"):
+            there: Any = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            task = ray.remote(num_cpus=0, scheduling_strategy=there, name="warmkit looks at a node")(look)
+            asked[f"{node['NodeManagerAddress']} ({node['NodeID'][:6]})"] = task.remote(PACKAGES, marker)
+    return dict(zip(asked, ray.get(list(asked.values())), strict=True))
