@@ -1,6 +1,6 @@
 """What Ray workers buy and cost, against the same training in this process, in the same run.
 
-    python bench/ray.py --data FOLDER                both tables: a few minutes on two cores
+    python bench/ray.py --data FOLDER                both tables: 20 minutes on two cores
     python bench/ray.py --data FOLDER --hidden 128
 
 FOLDER holds allarith.jsonl in the native format (it does not come with warmkit).
@@ -74,15 +74,20 @@ def measured(problems: pl.DataFrame, config: WarmConfig, workers: int, threads: 
         return timed(on_workers)
 
 
-def throughput(problems: pl.DataFrame, config: WarmConfig) -> tuple[list[Row], list[Row]]:
+def throughput(problems: pl.DataFrame, config: WarmConfig, repeats: int) -> tuple[list[Row], list[Row]]:
     ways = {
         "one process, 1 thread": (0, 1),
         "one process, 2 threads": (0, 2),
         "1 worker": (1, 1),
         "2 workers": (2, 1),
     }
-    found = {name: measured(problems, config, *way) for name, way in ways.items()}
-    speeds = {name: statistics.median(one.speeds) for name, one in found.items()}
+    found: dict[str, list[Timed]] = {name: [] for name in ways}
+    for _ in range(repeats):  # by turns: the machine is not as fast at all times
+        for name, way in ways.items():
+            found[name].append(measured(problems, config, *way))
+    speeds = {
+        name: statistics.median(speed for one in its for speed in one.speeds) for name, its in found.items()
+    }
     rows = [
         (
             name,
@@ -92,7 +97,14 @@ def throughput(problems: pl.DataFrame, config: WarmConfig) -> tuple[list[Row], l
         )
         for name, speed in speeds.items()
     ]
-    starts = [(name, f"{one.first:.1f}", f"{one.after:.1f}") for name, one in found.items()]
+    starts = [
+        (
+            name,
+            f"{statistics.median(one.first for one in its):.1f}",
+            f"{statistics.median(one.after for one in its):.1f}",
+        )
+        for name, its in found.items()
+    ]
     return rows, starts
 
 
@@ -100,14 +112,15 @@ def throughput(problems: pl.DataFrame, config: WarmConfig) -> tuple[list[Row], l
 @click.option("--data", required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--hidden", default=512, show_default=True)
 @click.option("--epochs", default=4, show_default=True)
+@click.option("--repeats", default=3, show_default=True, help="Of each training; medians are shown.")
 @click.option("--seed", default=0, show_default=True)
-def main(data: Path, hidden: int, epochs: int, seed: int) -> None:
+def main(data: Path, hidden: int, epochs: int, repeats: int, seed: int) -> None:
     problems = read_problems(data / "allarith.jsonl").problems
     settings = ("train.batch=256", f"model.hidden={hidden}", f"model.embedding={hidden}")
     rest = (f"train.epochs={epochs}", "train.search=0", f"train.seed={seed}")
     config = load_config(WarmConfig, None, (*settings, *rest))
-    rows, starts = throughput(problems, config)
-    title = f"AllArith, hidden {hidden}, global batch 256, {epochs} epochs, seed {seed}"
+    rows, starts = throughput(problems, config, repeats)
+    title = f"AllArith, hidden {hidden}, global batch 256, {repeats} × {epochs} epochs, seed {seed}"
     print_table(title, rows, ("training", "problems/s", "of 1 worker", "of 2 threads"))
     print_table("seconds besides training", starts, ("training", "to the first epoch", "after the last"))
 

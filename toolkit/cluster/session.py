@@ -23,9 +23,8 @@ PATIENCE = 5.0  # seconds until an address counts as dead
 STORAGE_ERROR = re.compile(r"(OS|FileNotFound|Permission|NotADirectory)Error: ")  # in the text of Ray's own
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.1",  # a report costs one such interval, 2 s by default
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a report costs one such interval, 2 s by default
     "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
-    "RAY_TRAIN_ENABLE_STATE_TRACKING": "1",
     "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "120",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_COLOR_PREFIX": "0",
@@ -157,6 +156,8 @@ def prepare(where: Where) -> None:
         return
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    if where.dashboard or where.address is not None:  # what /api/train tells; it costs a process
+        os.environ.setdefault("RAY_TRAIN_ENABLE_STATE_TRACKING", "1")
     if where.address is None and "RAY_AUTH_TOKEN" not in os.environ:
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
 

@@ -5,13 +5,15 @@ epoch as a checkpoint in the storage, and starts all workers again from the last
 named by what goes into it, so that it is only ever resumed with the same problems, equations and settings.
 """
 
+import asyncio
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import polars as pl
@@ -25,8 +27,6 @@ from toolkit.warm.checkpoint import Trained, data_hash, load_trained
 from toolkit.warm.config import WarmConfig
 from toolkit.warm.team import Team
 from toolkit.warm.train import Epoch, train
-
-POLL = 0.3  # seconds between two looks at the epochs that are done
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,12 @@ def train_on_workers(
     place = storage if storage and "://" in storage else str(Path(storage or own).absolute())
     check_nodes(session, place)
     board = _board()
-    ended = Event()
-    watcher = Thread(target=_watch, args=(board, ended, on_epoch), daemon=True)
+    watcher = Thread(target=_watch, args=(board, on_epoch), daemon=True)
     watcher.start()
     try:
         _fit(session, task, task.name(label), place, board, out)
     finally:
-        ended.set()
+        board.end.remote()
         watcher.join()
         ray.kill(board)
     if storage is None:
@@ -172,26 +171,35 @@ def _board() -> Any:
     class Board:
         def __init__(self) -> None:
             self.epochs: dict[int, dict[str, Any]] = {}
+            self.ended = False
+            self.news = asyncio.Event()
 
-        def add(self, epoch: dict[str, Any]) -> None:
-            self.epochs.setdefault(
-                epoch["epoch"], epoch
-            )  # one that is done again after a restart is not news
+        async def add(self, epoch: dict[str, Any]) -> None:
+            self.epochs.setdefault(epoch["epoch"], epoch)  # done again after a restart, it is not news
+            self.news.set()
 
-        def since(self, epoch: int) -> list[dict[str, Any]]:
-            return [figures for number, figures in sorted(self.epochs.items()) if number > epoch]
+        async def end(self) -> None:
+            self.ended = True
+            self.news.set()
+
+        async def after(self, epoch: int) -> list[dict[str, Any]]:
+            """Later epochs, as soon as there are any; none at the end."""
+            while True:
+                self.news.clear()
+                later = [figures for number, figures in sorted(self.epochs.items()) if number > epoch]
+                if later or self.ended:
+                    return later
+                await self.news.wait()
 
     return ray.remote(num_cpus=0)(Board).remote()
 
 
-def _watch(board: Any, ended: Event, on_epoch: Callable[[Epoch], object]) -> None:
+def _watch(board: Any, on_epoch: Callable[[Epoch], object]) -> None:
     import ray
 
     last = 0
-    while True:
-        done = ended.wait(POLL)
-        for figures in ray.get(board.since.remote(last)):
-            last = figures["epoch"]
-            on_epoch(Epoch(**figures))
-        if done:
-            return
+    with suppress(ray.exceptions.RayError):  # the session is gone: so it is said elsewhere
+        while later := ray.get(board.after.remote(last)):
+            for figures in later:
+                last = figures["epoch"]
+                on_epoch(Epoch(**figures))
