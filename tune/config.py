@@ -69,15 +69,17 @@ class TuneConfig(LoopConfig):
     """The keys of the loop are the base of every trial and of best.yaml; the problems are chosen by `seed`.
 
     A trial is one round without annotators: it reads warm, generate, solver, constants and the share of gold
-    equations. There is no searcher that learns from earlier trials: those of Ray need packages of their own.
+    equations.
     """
 
     space: dict[str, Span] = Field(
         PAPER, description="dotted key: [values], or {low, high, log} to draw from"
     )
     seeds: tuple[int, ...] = Field((0,), min_length=1, description="each setting is tried with each of them")
-    search: Literal["grid", "random"] = Field("grid", validate_default=True)
-    draws: int = Field(20, ge=1, description="settings that search: random draws")
+    search: Literal["grid", "random", "tpe"] = Field(
+        "grid", validate_default=True, description="tpe learns from the trials so far (Optuna)"
+    )
+    draws: int = Field(20, ge=1, description="settings that random draws, or tpe proposes")
     measure_solver: bool = Field(True, description="each trial also trains a solver, tested on the test part")
     metric: Literal["reached", "gold_equivalent", "answer_accuracy", "seconds"] = "gold_equivalent"
     mode: Literal["max", "min"] = "max"
@@ -98,7 +100,9 @@ class TuneConfig(LoopConfig):
     def _has_values(cls, search: str, info: Any) -> str:
         for key, span in info.data.get("space", {}).items():
             if search == "grid" and span.is_range:
-                raise PydanticCustomError("grid", f"{key} is a range: list its values, or set search: random")
+                raise PydanticCustomError(
+                    "grid", f"{key} is a range: list its values, or set search: random or tpe"
+                )
         return search
 
     @field_validator("metric")

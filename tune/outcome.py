@@ -36,7 +36,7 @@ def write_results(sweep: Sweep) -> dict[str, Any]:
         config=sweep.config,
         problems=_rows(sweep, "problems"),
         test_problems=_rows(sweep, "test"),
-        planned=len(sweep.plan),
+        planned=sweep.planned,
         outcomes=outcomes,
         seconds=sum(values(outcomes, "seconds")),
         command=f"warmkit tune {shlex.quote(str(folder / 'config.yaml'))} --name another-name",

@@ -1,8 +1,13 @@
-"""Which trials a sweep consists of: decided by its configuration alone, before any of them is run."""
+"""Which trials a sweep consists of.
+
+A grid and random draws are decided by the configuration alone, before any trial is run. With `search: tpe`
+settings are proposed one by one (tune/propose.py), and the trials are those of the proposals so far.
+"""
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,18 +50,41 @@ def written(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def trials(config: TuneConfig) -> list[Trial]:
-    """All settings with the first seed come first, so that a sweep that is cut short has seen each."""
-    settings: dict[str, tuple[dict[str, Any], LoopConfig]] = {}
-    for keys in _settings(config):
-        applied = apply(config.base, keys)
-        settings.setdefault(_canonical(applied), (keys, applied))
-    pairs = itertools.product(config.seeds, settings.values())
+def trials(config: TuneConfig, proposed: Sequence[dict[str, Any]] = ()) -> list[Trial]:
+    """In their order, cut to the budget.
+
+    Of a grid or draws all settings with the first seed come first, so that a sweep that is cut short has
+    seen each; a proposal is tried with all seeds before the next.
+    """
+    if config.search == "tpe":
+        for key, span in config.space.items():
+            for value in span.choice or (span.low, span.high):
+                apply(config.base, {key: value})  # what can't be is told before anything runs
+        tried = [(keys, apply(config.base, keys)) for keys in proposed]
+        pairs = [(seed, setting) for setting in tried for seed in config.seeds]
+    else:
+        pairs = list(itertools.product(config.seeds, _distinct(config, _settings(config))))
     planned = [
         Trial(number, keys, seed, applied.model_copy(update={"seed": seed}))
         for number, (seed, (keys, applied)) in enumerate(pairs, 1)
     ]
     return planned[: config.budget.trials]
+
+
+def size(config: TuneConfig) -> int:
+    """How many trials a sweep will have when it is done."""
+    if config.search != "tpe":
+        return len(trials(config))
+    settings = config.draws
+    if not any(span.is_range for span in config.space.values()):
+        settings = min(settings, len(_distinct(config, _grid(config))))
+    return min(settings * len(config.seeds), config.budget.trials or sys.maxsize)
+
+
+def longest(config: TuneConfig) -> int:
+    """The epochs of the longest trial."""
+    span = config.space.get("warm.train.epochs")
+    return int(max(span.choice or (span.high,))) if span else config.warm.train.epochs
 
 
 def apply(base: LoopConfig, keys: dict[str, Any]) -> LoopConfig:
@@ -81,7 +109,7 @@ def explores(config: LoopConfig) -> bool:
     return explore.beam_exploration and (explore.beam_width > 1 or explore.lookahead)
 
 
-def _canonical(config: LoopConfig) -> str:
+def canonical(config: LoopConfig) -> str:
     """Equal for configurations that come to the same: without exploration a beam has no width."""
     if not explores(config):
         same = {"beam_exploration": False, "lookahead": False, "beam_width": 1}
@@ -89,14 +117,32 @@ def _canonical(config: LoopConfig) -> str:
     return config.model_dump_json()
 
 
+def _distinct(
+    config: TuneConfig, settings: Iterable[dict[str, Any]]
+) -> list[tuple[dict[str, Any], LoopConfig]]:
+    """Settings with what they come to, the first of those that come to the same."""
+    found: dict[str, tuple[dict[str, Any], LoopConfig]] = {}
+    for keys in settings:
+        applied = apply(config.base, keys)
+        found.setdefault(canonical(applied), (keys, applied))
+    return list(found.values())
+
+
 def _settings(config: TuneConfig) -> Iterator[dict[str, Any]]:
     if config.search == "grid":
-        for values in itertools.product(*(span.choice for span in config.space.values())):
-            yield dict(zip(config.space, values, strict=True))
-        return
-    rng = np.random.default_rng(config.seed)
-    for _ in range(config.draws):
-        yield {key: _draw(span, rng) for key, span in config.space.items()}
+        return _grid(config)
+    return itertools.islice(draws(config.space, np.random.default_rng(config.seed)), config.draws)
+
+
+def _grid(config: TuneConfig) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*(span.choice for span in config.space.values())):
+        yield dict(zip(config.space, values, strict=True))
+
+
+def draws(space: Mapping[str, Span], rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Settings at random, without end."""
+    while True:
+        yield {key: _draw(span, rng) for key, span in space.items()}
 
 
 def _draw(span: Span, rng: np.random.Generator) -> Any:

@@ -1,6 +1,7 @@
 """A sweep: a folder, and Ray Tune over the trials that have not ended in it.
 
     config.yaml, problems.parquet, test.parquet   what it began with
+    proposed.json                                 settings so far, where a searcher proposes them
     trials/trial-NNN.json                         what a trial came to
     trials/trial-NNN/                             the model of a trial that has not ended
     results.parquet, best.yaml, page.html         what it came to
@@ -11,13 +12,15 @@ Ray's own: a sweep that was killed goes on with the trials that have no file, ea
 nothing pickled is ever read. What ASHA had seen before the kill is forgotten, so it stops fewer.
 """
 
+import json
 import logging
 import os
 import shutil
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -25,12 +28,16 @@ from typing import Any
 
 import polars as pl
 
+from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import Where, session
 from toolkit.config import load_config
+from toolkit.data.write import replacing
 from toolkit.errors import WarmkitError
+from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import build_folder, locked, refuse_changes
 from tune.config import TuneConfig
-from tune.plan import Trial, trials
+from tune.plan import Trial, longest, size, trials
+from tune.propose import need_optuna, propose
 from tune.results import Outcome, read_outcome, write_outcome
 
 ENVIRONMENT = {
@@ -39,13 +46,15 @@ ENVIRONMENT = {
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "RAY_AIR_NEW_OUTPUT": "0",
 }
+HERE = Where()
 
 
 @dataclass(frozen=True)
 class Sweep:
     folder: Path
     config: TuneConfig
-    plan: Sequence[Trial]
+    plan: list[Trial]  # grows where a searcher proposes settings
+    planned: int  # how many trials there will be in the end
 
     def file(self, trial: Trial) -> Path:
         return self.folder / "trials" / f"{trial.name}.json"
@@ -60,14 +69,33 @@ class Sweep:
         ended = {one.trial.number for one in self.outcomes() if one.state != "failed"}
         return [trial for trial in self.plan if trial.number not in ended]
 
+    def left(self) -> int:
+        """How many trials have not ended, those included that nobody has proposed yet."""
+        return self.planned - len(self.plan) + len(self.open_trials())
+
+    def more(self) -> list[Trial]:
+        """The trials of one more setting that is proposed; none where there are enough."""
+        if len(self.plan) >= self.planned:
+            return []
+        keys = propose(self.config, self.plan, self.outcomes())
+        if keys is None:
+            return []
+        before = [trial.keys for trial in self.plan if trial.seed == self.config.seeds[0]]
+        with replacing(self.folder / "proposed.json") as temporary:
+            temporary.write_text(json.dumps([*before, keys]), encoding="utf-8")
+        new = trials(self.config, [*before, keys])[len(self.plan) :]
+        self.plan.extend(new)
+        return new
+
 
 def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
     """A new sweep. Its folder appears with everything in it, or not at all."""
     if folder.exists():
         raise WarmkitError(f"{folder}: there is such a sweep. Go on with --resume, or take another --name.")
+    need_optuna(config)
     plan = trials(config)
     build_folder(folder, config)
-    return Sweep(folder, config, plan)
+    return Sweep(folder, config, plan, size(config))
 
 
 def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
@@ -77,19 +105,43 @@ def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
     own = load_config(TuneConfig, folder / "config.yaml")
     advice = "Resume with the same file and settings, or begin a new sweep with another --name."
     refuse_changes(folder, own, config, "budget.", advice)
-    return Sweep(folder, config, trials(config))
+    need_optuna(config)
+    plan = trials(config, _proposed(folder / "proposed.json"))
+    return Sweep(folder, config, plan, size(config))
 
 
-def run_sweep(sweep: Sweep, on_end: Callable[[Outcome], object], *, verbose: bool = False) -> None:
-    """Run what has not ended, until all has, or the time is up. `on_end` hears of each trial that ends."""
+def _proposed(file: Path) -> list[dict[str, Any]]:
+    try:
+        return [dict(keys) for keys in json.loads(file.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError):
+        raise WarmkitError(f"{file}: it can't be read. Begin a new sweep with another --name.") from None
+
+
+def run_sweep(
+    sweep: Sweep,
+    on_end: Callable[[Outcome], object],
+    where: Where = HERE,
+    tell: Callable[[str], object] = lambda text: None,
+) -> None:
+    """Run what has not ended, until all has, or the time is up. `on_end` hears of each trial that ends.
+
+    On a cluster elsewhere trials write into the sweep's folder, which all nodes must see.
+    """
     with locked(sweep):
         todo = sweep.open_trials()
         for trial in todo:
             sweep.file(trial).unlink(missing_ok=True)
-        if todo:
-            # Without the dashboard ASHA was seen to wait for ever for the places of stopped trials.
-            with session(Where(dashboard=sweep.config.asha, verbose=verbose)), _quiet(verbose):
-                _fit(sweep, todo, on_end)
+        if not todo and len(sweep.plan) == sweep.planned:
+            return
+        # Without the dashboard ASHA was seen to wait for ever for the places of stopped trials.
+        needed = replace(where, dashboard=where.dashboard or sweep.config.asha)
+        with session(needed) as started, _quiet(where.verbose):
+            if where.dashboard and started.notice:
+                tell(started.notice)
+            check_nodes(started, str(sweep.folder.absolute()))
+            _fit(sweep, todo, on_end)
 
 
 def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object]) -> None:
@@ -97,15 +149,15 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
     from ray.tune.schedulers import ASHAScheduler
 
     config = sweep.config
-    by_name = {trial.name: trial for trial in todo}
     scheduler = None
     if config.asha:
-        longest = max(trial.config.warm.train.epochs for trial in todo)
         scheduler = ASHAScheduler(
             time_attr="epoch",  # counts on where training does; Ray's own count would begin anew
             metric="reached",
             mode="max",
-            max_t=max(longest + 1, config.grace),  # the last epoch is not the end: the solver comes after it
+            max_t=max(
+                longest(config) + 1, config.grace
+            ),  # the last epoch is not the end: the solver comes after it
             grace_period=config.grace,
             reduction_factor=config.reduction,
         )
@@ -113,15 +165,15 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
         problems=pl.read_parquet(sweep.folder / "problems.parquet"),
         test=pl.read_parquet(sweep.folder / "test.parquet") if config.measure_solver else None,
         folder=str((sweep.folder / "trials").absolute()),
-        trials=by_name,
     )
     seconds = config.budget.seconds
     end = None if seconds is None else time.monotonic() + seconds
     with _emptied(sweep.folder / "ray") as storage:
         tune.Tuner(
             tune.with_resources(tune.with_parameters(_work, shared=shared), {"CPU": 1}),
-            param_space={"trial": tune.grid_search(list(by_name))},
             tune_config=tune.TuneConfig(
+                search_alg=_asker(sweep, deque(todo)),
+                num_samples=-1,  # as many as it is told of
                 scheduler=scheduler,
                 time_budget_s=seconds,
                 reuse_actors=True,
@@ -132,7 +184,7 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
                 name=sweep.folder.name,
                 storage_path=str(storage.absolute()),
                 verbose=0,
-                callbacks=[_watcher(sweep, by_name, end, on_end)],
+                callbacks=[_watcher(sweep, end, on_end)],
             ),
         ).fit()
 
@@ -151,6 +203,31 @@ def _name(trial: Any) -> str:
     return str(trial.config["trial"])
 
 
+def _asker(sweep: Sweep, todo: deque[Trial]) -> Any:
+    from ray.tune.search import Searcher
+
+    class Asker(Searcher):  # type: ignore[misc]
+        """Tells Ray of the next trial whenever there is room for one."""
+
+        def suggest(self, trial_id: str) -> Any:
+            todo.extend(sweep.more() if not todo else ())
+            if not todo:
+                return Searcher.FINISHED
+            trial = todo.popleft()
+            return {"trial": trial.name, "config": trial.config.model_dump_json()}
+
+        def on_trial_complete(self, *trial: Any, **result: Any) -> None:
+            """Outcomes are read from their files."""
+
+        def save(self, checkpoint_path: str) -> None:
+            """The sweep's own files are the truth."""
+
+        def restore(self, checkpoint_path: str) -> None:
+            raise NotImplementedError
+
+    return Asker()
+
+
 @dataclass(frozen=True)
 class Shared:
     """What every trial is given."""
@@ -158,7 +235,6 @@ class Shared:
     problems: pl.DataFrame
     test: pl.DataFrame | None
     folder: str
-    trials: dict[str, Trial]
 
 
 def _work(config: dict[str, Any], shared: Shared) -> None:
@@ -169,14 +245,13 @@ def _work(config: dict[str, Any], shared: Shared) -> None:
     from tune.trial import run_trial
 
     torch.set_num_threads(1)  # an actor is given one core
-    trial = shared.trials[config["trial"]]
-    folder = Path(shared.folder) / trial.name
+    folder = Path(shared.folder) / config["trial"]
     file = folder.with_suffix(".json")
     try:
         figures = run_trial(
             shared.problems,
             shared.test,
-            trial.config,
+            LoopConfig.model_validate_json(config["config"]),
             folder,
             on_epoch=lambda epoch: tune.report({"epoch": epoch.epoch, "reached": epoch.reached}),
         )
@@ -187,9 +262,7 @@ def _work(config: dict[str, Any], shared: Shared) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watcher(
-    sweep: Sweep, by_name: dict[str, Trial], end: float | None, on_end: Callable[[Outcome], object]
-) -> Any:
+def _watcher(sweep: Sweep, end: float | None, on_end: Callable[[Outcome], object]) -> Any:
     from ray.tune import Callback
 
     class Watcher(Callback):  # type: ignore[misc]
@@ -207,19 +280,19 @@ def _watcher(
         def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
             self.tell(trial, died=True)
 
-    return Watcher(partial(_tell, sweep, by_name, end, on_end))
+    return Watcher(partial(_tell, sweep, end, on_end))
 
 
 def _tell(
     sweep: Sweep,
-    by_name: dict[str, Trial],
     end: float | None,
     on_end: Callable[[Outcome], object],
     ended: Any,
     died: bool = False,
 ) -> None:
     """A trial of Ray's has ended. One without figures died, or was stopped: by ASHA, or as time was up."""
-    trial, last = by_name[_name(ended)], ended.last_result or {}
+    trial = next(one for one in sweep.plan if one.name == _name(ended))
+    last = ended.last_result or {}
     file = sweep.file(trial)
     if not file.exists():
         if died:

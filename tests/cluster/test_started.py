@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tiny import WARM
+from tiny import TINY, WARM
 
 RAY = Path(sys.executable).with_name("ray")
 WARMKIT = Path(sys.executable).with_name("warmkit")
@@ -115,6 +115,16 @@ def test_a_job_sent_to_the_cluster_trains_there(cluster, tmp_path):
     assert json.loads((out / "model.json").read_text())["problems"] == 1200
     assert list(storage.glob("model-*/checkpoint_*/weights.safetensors"))
     assert not list(storage.glob(".warmkit-*"))
+
+
+def test_a_sweep_runs_on_the_cluster(cluster, tmp_path):
+    file, out = tmp_path / "sweep.yaml", cluster.folder / "sweep"
+    file.write_text("space: {gold: [0, 0.5]}\nmeasure_solver: false\n")
+    small = [word for setting in TINY for word in ("--set", setting)]
+    done = cluster.warmkit("tune", str(file), "--out", str(out), "--json", *small)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == 2
+    assert not list(out.glob(".warmkit-*"))
 
 
 def test_a_node_that_does_not_see_the_storage_is_named(cluster):

@@ -71,6 +71,21 @@ def test_a_trial_that_fails_is_a_row_with_its_error_and_not_the_end(ray, file, t
     assert (bad["state"], bad["reached"]) == ("failed", None) and "one" in bad["error"]
 
 
+def test_a_searcher_proposes_settings_as_trials_end(ray, file, tmp_path):
+    space = "space={gold: {low: 0.1, high: 0.9}, beam_width: [1, 3]}"
+    settings = ("--set", "search=tpe", "--set", "draws=5", "--set", space, "--set", "measure_solver=false")
+    first = run("tune", file, "--out", tmp_path / "sweep", *settings, "--trials", "2", "--json")
+    assert json.loads(first.stdout)["trials"] == 2, first.stderr
+    figures = json.loads(
+        run("tune", file, "--out", tmp_path / "sweep", *settings, "--resume", "--json").stdout
+    )
+    assert (figures["trials"], figures["failed"]) == (5, 0)
+    rows = pl.read_parquet(figures["results"])
+    assert rows["gold"].n_unique() == 5 and rows["gold"].is_between(0.1, 0.9).all()
+    assert rows["gold_equations"].to_list() == [round(24 * gold) for gold in rows["gold"]]
+    assert "5 of 5" in Path(figures["page"]).read_text(encoding="utf-8")
+
+
 def test_asha_stops_trials_and_time_leaves_them_for_later(ray, file, tmp_path):
     slow = ("--set", "warm.train.epochs=8", "--set", "measure_solver=false")
     asha = ("--set", "asha=true", "--set", "grace=1", "--set", "reduction=2", "--set", "seeds=[0, 1]")

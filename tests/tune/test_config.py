@@ -43,7 +43,7 @@ def test_a_configuration_that_is_written_down_reads_the_same(config, tmp_path):
         ("space={gold: {lo: 0, high: 1}}", "there is no key space.gold.lo"),
         (
             "space={gold: {low: 0, high: 1}}",
-            "search: gold is a range: list its values, or set search: random",
+            "search: gold is a range: list its values, or set search: random or tpe",
         ),
         ("space={data: [a, b]}", "space: data can't be varied: no trial reads it"),
         ("space={warm: [a, b]}", "space: warm can't be varied"),
@@ -52,7 +52,7 @@ def test_a_configuration_that_is_written_down_reads_the_same(config, tmp_path):
         ("space={hidden: [8, 16]}", "space: hidden is no key"),  # of two sections
         ("sweeds=[1]", "there is no key sweeds. Did you mean seeds?"),
         ("seeds=[]", "seeds"),
-        ("search=optuna", "search: Input should be 'grid' or 'random'"),
+        ("search=optuna", "search: Input should be 'grid', 'random' or 'tpe'"),
         ("metric=luck", "metric: Input should be"),
         ("budget.trials=0", "budget.trials: Input should be greater than or equal to 1"),
         ("warm.train.epoch=3", "Did you mean warm.train.epochs?"),
@@ -73,6 +73,8 @@ def test_a_value_that_its_key_can_not_have_is_told_before_anything_runs(config):
         WarmkitError, match=r"space: gold 0, beam_width 0: .*greater than or equal to 1 \(0\)"
     ):
         trials(config("space={gold: [0], beam_width: [0]}"))
+    with pytest.raises(WarmkitError, match=r"space: beam_width 0: .*greater than or equal to 1 \(0\)"):
+        trials(config("search=tpe", "space={beam_width: {low: 0, high: 5}}"))
 
 
 def test_the_defaults_are_the_papers_questions():

@@ -19,7 +19,7 @@ def tell(sweep, at, *, end=None, died=False, **last):
     heard = []
     trial = sweep.plan[at]
     ended = SimpleNamespace(config={"trial": trial.name}, last_result=last)
-    _tell(sweep, {trial.name: trial}, end, heard.append, ended, died)
+    _tell(sweep, end, heard.append, ended, died)
     return heard
 
 

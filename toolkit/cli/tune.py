@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from toolkit.cli.output import console, json_option, percent, print_json, print_table, waiting
+from toolkit.cli.output import console, json_option, note, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import set_option
+from toolkit.cluster.session import Where
 from toolkit.config import load_config
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ Examples:
   warmkit tune configs/tune/gold_beam.yaml
   warmkit tune configs/tune/gold_beam.yaml --name first --time-budget 300
   warmkit tune configs/tune/gold_beam.yaml --name first --resume
+  warmkit tune mine.yaml --out /shared/sweep --address auto
   warmkit tune mine.yaml --set data=mine.jsonl --set 'seeds=[0, 1, 2]' --trials 20 --json
   warmkit loop --config runs/tune/first/best.yaml"""
 )
@@ -47,6 +49,12 @@ Examples:
     help="Stop after so much time (budget.seconds); --resume goes on.",
 )
 @set_option
+@click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="Of a Ray cluster; all its nodes see --out. [default: this machine]",
+)
+@click.option("--dashboard", is_flag=True, help="Start Ray's dashboard, and say where it is.")
 @click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
 @json_option
 def tune(
@@ -57,6 +65,8 @@ def tune(
     trials: int | None,
     time_budget: float | None,
     overrides: tuple[str, ...],
+    address: str | None,
+    dashboard: bool,
     verbose: bool,
     as_json: bool,
 ) -> None:
@@ -74,13 +84,14 @@ def tune(
     settings = [*overrides, *(f"{key}={value}" for key, value in given.items() if value is not None)]
     config = load_config(TuneConfig, file, settings)
     folder = out or Path("runs") / "tune" / checked_name(name or file.stem)
+    where = Where(address=address, dashboard=dashboard, verbose=verbose)
     start = time.perf_counter()
     with waiting(f"Reading {config.data}"):
         sweep = open_sweep(folder, config) if resume else create_sweep(folder, config)
     interrupted = False
     with _progress(sweep) as on_end:
         try:
-            run_sweep(sweep, on_end, verbose=verbose)
+            run_sweep(sweep, on_end, where, note)
         except KeyboardInterrupt:
             interrupted = True
     figures = {**write_results(sweep), "seconds": time.perf_counter() - start}
@@ -88,7 +99,7 @@ def tune(
         print_json(figures)
     else:
         _print_best(sweep)
-        _tell(figures, len(sweep.plan), len(sweep.open_trials()), interrupted)
+        _tell(figures, sweep.planned, sweep.left(), interrupted)
     if interrupted:
         sys.exit(130)
 
@@ -138,8 +149,8 @@ def _progress(sweep: "Sweep") -> Iterator[Callable[["Outcome"], None]]:
         disable=not screen.is_terminal,
     )
     with bar:
-        done = len(sweep.plan) - len(sweep.open_trials())
-        task = bar.add_task("trials", total=len(sweep.plan), completed=done, best="starting Ray")
+        total = sweep.planned
+        task = bar.add_task("trials", total=total, completed=total - sweep.left(), best="starting Ray")
 
         def on_end(outcome: "Outcome") -> None:
             known.append(outcome)
@@ -151,7 +162,7 @@ def _progress(sweep: "Sweep") -> Iterator[Callable[["Outcome"], None]]:
             if not screen.is_terminal:
                 trial, its = outcome.trial, outcome.figures
                 figures = outcome.error or f"reached {percent(its['reached'])} ({its['seconds']:.1f} s)"
-                said = f"{trial.number} of {len(sweep.plan)} {outcome.state}: {trial.told}, seed {trial.seed}"
+                said = f"{trial.number} of {total} {outcome.state}: {trial.told}, seed {trial.seed}"
                 click.echo(f"trial {said}: {figures}" + (f"; {so_far}" if so_far else ""), err=True)
 
         yield on_end
