@@ -151,13 +151,12 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
     config = sweep.config
     scheduler = None
     if config.asha:
+        after_last = longest(config) + 1  # the last epoch is not the end: the solver comes after it
         scheduler = ASHAScheduler(
             time_attr="epoch",  # counts on where training does; Ray's own count would begin anew
             metric="reached",
             mode="max",
-            max_t=max(
-                longest(config) + 1, config.grace
-            ),  # the last epoch is not the end: the solver comes after it
+            max_t=max(after_last, config.grace),
             grace_period=config.grace,
             reduction_factor=config.reduction,
         )
