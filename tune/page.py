@@ -1,5 +1,6 @@
 """The page of a sweep, in the style of a run's report: heat maps, the paper's ablation curve, cost."""
 
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -152,13 +153,13 @@ def _maps(figures: SweepFigures) -> Html:
         how = how.replace(
             "means over 1 seed, with the deviation below", "of one seed, so without a deviation"
         )
+    ranged = _ranged(config, found)
     if axes is None:
-        return section(
-            "maps",
-            "What each setting comes to",
-            how,
-            missing("A map needs two keys that were tried with two to eight values each."),
-        )
+        how = how.partition(" Cells are")[0]
+        drawn = [*ranged, _progress(figures)] if ranged else []
+        if not drawn:
+            drawn = [missing("A map needs two keys that were tried with two to eight values each.")]
+        return section("maps", "What each setting comes to", how, plots(*drawn))
     explored = (
         [one for one in found if explores(one.config)] if BEAM in config.space and WIDTH in axes else found
     )
@@ -168,8 +169,57 @@ def _maps(figures: SweepFigures) -> Html:
     if len(explored) < len(found):
         how += " Without beam exploration a beam has no width: those trials are in the next section."
     heading = f"{_axis(axes[0])} × {_axis(axes[1])}"
-    drawn = [_map(explored, axes, name, title) for name, title in {**MAPS, "seconds": TIME}.items()]
-    return section("maps", heading[0].upper() + heading[1:], how, plots(*drawn))
+    maps = [_map(explored, axes, name, title) for name, title in {**MAPS, "seconds": TIME}.items()]
+    return section("maps", heading[0].upper() + heading[1:], how, plots(*maps, *ranged))
+
+
+def _ranged(config: TuneConfig, found: Sequence[Setting]) -> list[Html]:
+    """The metric against each key that was drawn from a range; the best setting stands out."""
+    measured = [one for one in found if one.mean(config.metric) is not None]
+    if len(measured) < 2:
+        return []
+    best = ranked(config, [outcome for one in measured for outcome in one.outcomes])[0]
+    return [
+        svg.line_chart(
+            {
+                "settings": [_at(config, key, one) for one in measured if one.keys != best.keys],
+                "best": [_at(config, key, best)],
+            },
+            title=f"{_titled(config)}, by {_axis(key)}",
+            x_label=_axis(key),
+            share=config.metric in MAPS,
+            share_x=key == GOLD,
+            log_x=span.log,
+            joined=False,
+            description=f"{count(len(measured), 'setting')}; the best at {written(best.keys[key])}.",
+        )
+        for key, span in config.space.items()
+        if span.is_range
+    ]
+
+
+def _at(config: TuneConfig, key: str, one: Setting) -> tuple[float, float]:
+    return float(one.keys[key]), one.mean(config.metric) or 0.0
+
+
+def _progress(figures: SweepFigures) -> Html:
+    """The best so far, after each setting."""
+    config = figures.config
+    values = [one.mean(config.metric) for one in settings(figures.outcomes)]
+    pick = max if config.mode == "max" else min
+    best = list(itertools.accumulate((value for value in values if value is not None), pick))
+    return svg.line_chart(
+        {"best so far": list(enumerate(best, 1))},
+        title=f"{_titled(config)}, the best so far",
+        x_label="settings tried",
+        share=config.metric in MAPS,
+        whole_x=True,
+        markers=False,
+    )
+
+
+def _titled(config: TuneConfig) -> str:
+    return MAPS.get(config.metric, TIME).partition(" on ")[0]
 
 
 def _axis(key: str) -> str:
@@ -226,9 +276,10 @@ def _curve(figures: SweepFigures) -> Html:
         "The paper’s ablation: the share of answers that training reaches, against the number of gold "
         "equations it was given, with and without beam exploration."
     )
-    if not series:
-        return section("curve", "How many gold equations", how, missing("No trial has come to its end yet."))
     given = sorted({gold for points in series.values() for gold, _ in points})
+    if len(given) < 2:
+        said = "All trials were given the same number." if given else "No trial has come to its end yet."
+        return section("curve", "How many gold equations", how, missing(said))
     return section(
         "curve",
         "How many gold equations",
@@ -335,7 +386,12 @@ def _reproduce(figures: SweepFigures) -> Html:
     return section(
         "reproduce",
         "Run it again",
-        "This command, with this config and these versions, gives the same figures, seconds aside.",
+        "This command, with this config and these versions, gives "
+        + (
+            "other proposals where trials end in another order."
+            if config.search == "tpe"
+            else "the same figures, seconds aside."
+        ),
         tag("pre", tag("code", figures.command), class_="command", tabindex="0"),
         tag(
             "p",

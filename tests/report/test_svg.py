@@ -155,3 +155,15 @@ def test_ticks_are_round_numbers(low, high, whole, expected):
 def test_long_titles_are_wrapped():
     lines = wrap("one two three four five", 100)
     assert len(lines) > 1 and " ".join(lines) == "one two three four five"
+
+
+def test_points_alone_on_a_logarithmic_axis():
+    points = [(0.001, 1), (0.1, 3), (0.0, 2), (0.01, 2)]
+    root = parse(line_chart({"a": points}, title="t", log_x=True, joined=False))
+    words = ["".join(found.itertext()) for found in root.iter() if found.tag.endswith("text")]
+    assert {"0.001", "0.01", "0.1"} <= set(words)
+    tags = [found.tag.rpartition("}")[2] for found in root.iter()]
+    assert "polyline" not in tags
+    assert (
+        sum("at 0" in "".join(found.itertext()) for found in root.iter() if found.tag.endswith("title")) == 3
+    )

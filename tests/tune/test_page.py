@@ -80,3 +80,18 @@ def test_random_values_of_any_kind_can_be_shown(outcomes):
     )
     read = Words(page(*outcomes("search=random", "draws=12", space)))
     assert "Solver kind × constants" in read.text
+
+
+def test_keys_of_ranges_have_a_plot_each_and_one_of_the_best_so_far(outcomes):
+    space = "space={beam_width: {low: 1, high: 30}, train.lr: {low: 1e-4, high: 0.1, log: true}}"
+    read = Words(page(*outcomes("search=random", "draws=12", space)))
+    for title in (
+        "Gold-equivalent, by beam width",
+        "Gold-equivalent, by lr",
+        "Gold-equivalent, the best so far",
+    ):
+        assert title in read.text
+    assert "0.001" in read.text and "0.01" in read.text  # powers of ten on the axis of the rate
+    assert "All trials were given the same number." in read.text  # no curve of one amount
+    assert "gives the same figures" in read.text
+    assert "gives other proposals" in Words(page(*outcomes("search=tpe", space))).text

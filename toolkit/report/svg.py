@@ -61,45 +61,53 @@ def line_chart(
     share: bool = False,
     whole_x: bool = False,
     share_x: bool = False,
+    log_x: bool = False,
+    joined: bool = True,
     y_range: tuple[float, float] | None = None,
     markers: bool = True,
     description: str | None = None,
 ) -> Html:
-    """Lines through points, and horizontal lines to compare them with.
+    """Lines through points (points alone, if not `joined`), and horizontal lines to compare them with.
 
-    `share` and `share_x` write an axis in percent; `whole_x` puts ticks at whole numbers only. Points that
-    are not finite are left out.
+    `share` and `share_x` write an axis in percent; `whole_x` puts ticks at whole numbers only, `log_x` at
+    powers of ten. Points that are not finite, or have no logarithm, are left out.
     """
+    if log_x:
+        series = {name: [(math.log10(x), y) for x, y in its if x > 0] for name, its in series.items()}
     drawn = {name: _finite(points) for name, points in series.items()}
     drawn = {name: points for name, points in drawn.items() if points}
     levels = {name: value for name, value in (references or {}).items() if math.isfinite(value)}
     if not drawn:
         return _nothing(title)
     show_y: Show = (lambda value: percent(value, 0)) if share else number
-    show_x: Show = (lambda value: percent(value, 0)) if share_x else number
+    show_x: Show = (lambda value: percent(value, 0)) if share_x else _power if log_x else number
     y_range = y_range or _y_range([y for p in drawn.values() for _, y in p] + list(levels.values()), share)
     x_range = _range([x for points in drawn.values() for x, _ in points])
     y_ticks = ticks(*y_range)
     if share and any(abs(100 * at - round(100 * at)) > 1e-6 for at in y_ticks):
         show_y = percent
     drawers = [
-        partial(sample, at, has_line=len(p) > 1, has_marker=markers or len(p) == 1)
+        partial(sample, at, has_line=joined and len(p) > 1, has_marker=markers or len(p) == 1)
         for at, p in enumerate(drawn.values())
     ]
     samples, top = legend(list(drawn), drawers, 38) if len(drawn) > 1 else ([], 26.0)
     left = 12 + max(width_of(show_y(at)) for at in y_ticks)
     area = Area(left, top + (34 if y_label else 14), WIDTH - 18, top + 264, x_range, y_range)
-    parts = frame(area, ticks(*x_range, whole=whole_x), y_ticks, show_x, show_y, x_label)
+    parts = frame(area, ticks(*x_range, whole=whole_x or log_x), y_ticks, show_x, show_y, x_label)
     if y_label:
         parts.append(label(y_label, 4, top + 18, fill_opacity=0.75))
-    for index, points in enumerate(drawn.values()):
-        parts.append(_polyline(area, points, index))
+    if joined:
+        parts += [_polyline(area, points, index) for index, points in enumerate(drawn.values())]
     parts += _levels(area, levels, percent if share else number)
     for index, (name, points) in enumerate(drawn.items()):
         if markers or len(points) == 1:
             parts += [_point(area, at, index, name, show_x, percent if share else number) for at in points]
     told = description or _told(drawn, levels, show_x, percent if share else number, x_label)
     return drawing(area.bottom + (52 if x_label else 30), title, told, samples, parts)
+
+
+def _power(value: float) -> str:
+    return f"{10**value:.2g}"
 
 
 def _y_range(values: Sequence[float], share: bool) -> tuple[float, float]:
