@@ -144,6 +144,7 @@ def test_a_node_with_another_warmkit_is_named(cluster, tmp_path):
     other = tmp_path / "warmkit-9.9.dist-info"
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: warmkit\nVersion: 9.9\n")
+    (tmp_path / "toolkit.py").write_text("raise ImportError")  # none of ours is needed to find out
     with node(cluster, PYTHONPATH=str(tmp_path)):
         done = cluster.train("other-model", "--workers", "2")
     assert done.returncode == 1

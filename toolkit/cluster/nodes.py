@@ -41,7 +41,7 @@ def check_nodes(session: Session, storage: str | None = None) -> None:
         if not sees:
             raise WarmkitError(
                 f"{storage}: node {name} does not see this folder. "
-                "Name a folder or URL that all nodes share: --storage."
+                "Name a place that all nodes share (--storage; of a sweep --out)."
             )
 
 
