@@ -140,6 +140,7 @@ def run_sweep(
         with session(needed) as started, _quiet(where.verbose):
             if where.dashboard and started.notice:
                 tell(started.notice)
+            started.need(1)
             check_nodes(started, str(sweep.folder.absolute()))
             _fit(sweep, todo, on_end)
 

@@ -6,15 +6,16 @@ later, and another warmkit there not at all.
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from toolkit.cluster.session import Session, told
+from toolkit.cluster.session import Session
 from toolkit.errors import WarmkitError
 
 Seen: TypeAlias = tuple[dict[str, str | None], bool]  # versions of packages, and whether the marker is there
 Look: TypeAlias = Callable[[Sequence[str], str | None], Seen]
+PATIENCE = 60.0  # seconds to wait for answers
 PACKAGES = ("warmkit", "torch", "polars")  # of Ray and Python it sees to itself
 
 
@@ -22,14 +23,9 @@ def check_nodes(session: Session, storage: str | None = None) -> None:
     """Fail where a node of a cluster elsewhere has other packages, or does not see the storage folder."""
     if session.where.address is None:  # this machine alone
         return
-    import ray
-
     look = _look()
     with _marked(storage) as marker:
-        try:
-            nodes = _ask_all(look, marker)
-        except ray.exceptions.RayError as error:
-            raise told(error, "The first look at the nodes") from None
+        nodes = _ask_all(look, marker)
     ours, _ = look(PACKAGES, None)
     for name, (theirs, sees) in nodes.items():
         for package, own in ours.items():
@@ -82,7 +78,7 @@ def _look() -> Look:
 
 
 def _ask_all(look: Look, marker: str | None) -> dict[str, Seen]:
-    """Of each node that can work, by its address: what is seen there."""
+    """Of each node that can work and answers, by its address: what is seen there."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -92,4 +88,10 @@ def _ask_all(look: Look, marker: str | None) -> dict[str, Seen]:
             there: Any = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             task = ray.remote(num_cpus=0, scheduling_strategy=there, name="warmkit looks at a node")(look)
             asked[f"{node['NodeManagerAddress']} ({node['NodeID'][:6]})"] = task.remote(PACKAGES, marker)
-    return dict(zip(asked, ray.get(list(asked.values())), strict=True))
+    answered, _ = ray.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
+    seen = {}
+    for name, task in asked.items():
+        with suppress(ray.exceptions.RayError):  # a node that has just died is Ray's to see to
+            if task in answered:
+                seen[name] = ray.get(task)
+    return seen
