@@ -1,33 +1,21 @@
-"""The page of a sweep, in the style of a run's report: heat maps, the paper's ablation curve, cost."""
+"""The page of a sweep, in the style of a run's report: maps, the paper's ablation curve, cost."""
 
-import itertools
-import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from toolkit.report import svg
 from toolkit.report.markup import Child, Html, tag
 from toolkit.report.page import document
 from toolkit.report.parts import meter, missing, plots, section, table, tile
-from toolkit.report.values import NOTHING, count, duration, number, percent
-from tune.config import GOLD, TuneConfig
-from tune.plan import explores, short, told, written
-from tune.results import Outcome, Setting, deviation, mean, ranked, settings, values
+from toolkit.report.values import count, duration, number, percent
+from tune.config import TuneConfig
+from tune.figures import MAPS, TIME, show, spread
+from tune.maps import MOST_VALUES, WIDTH, maps
+from tune.plan import explores, short, told
+from tune.results import Outcome, Setting, mean, ranked, settings, values
 
-WIDTH = "warm.explore.beam_width"
-BEAM = "warm.explore.beam_exploration"
-MOST_VALUES = 8  # of an axis, so that a cell can be read
 MOST_SERIES = 5
 MOST_ROWS = 30
-MAPS = {
-    "reached": "Equations reached",
-    "gold_equivalent": "Gold-equivalent",
-    "answer_accuracy": "Solver accuracy on the test problems",
-}
-TIME = "Time of a trial"
 COLUMNS = ("gold_equations", *MAPS, "seconds")
 HEADS = ("gold equations", "reached", "gold-equivalent", "solver", "seconds")
 
@@ -49,28 +37,13 @@ class SweepFigures:
 def render(figures: SweepFigures) -> str:
     """The whole page. Parts that the sweep has no figures for become a sentence that says so."""
     sections = {
-        "maps": ("Map", _maps(figures)),
+        "maps": ("Map", maps(figures.config, figures.outcomes)),
         "curve": ("Gold equations", _curve(figures)),
         "settings": ("Settings", _settings(figures)),
         "cost": ("Cost", _cost(figures)),
         "reproduce": ("Run again", _reproduce(figures)),
     }
     return document(f"{figures.name} · warmkit sweep", _headline(figures), sections)
-
-
-def show(name: str, value: float | None) -> str:
-    """A figure as people read it: shares in percent, time in its units."""
-    if value is None:
-        return NOTHING
-    return duration(value) if name == "seconds" else number(value) if name not in MAPS else percent(value)
-
-
-def spread(name: str, found: Sequence[float]) -> str:
-    """The deviation over seeds, of shares in points: "± 1.2"."""
-    apart = deviation(found)
-    if apart is None:
-        return ""
-    return f"± {100 * apart:.1f}" if name in MAPS else f"± {duration(apart)}"
 
 
 def _headline(figures: SweepFigures) -> list[Html]:
@@ -121,144 +94,6 @@ def _tiles(figures: SweepFigures, best: Setting | None) -> list[Html]:
         ),
         tile("Time of all trials", duration(figures.seconds), f"{duration(each)} each", word=True),
     ]
-
-
-def _axes(config: TuneConfig, found: Sequence[Setting]) -> tuple[str, str] | None:
-    """The two keys of the map: gold and beam width where they are varied, else the first ones."""
-    listed = {key: _distinct(found, key) for key in config.space}
-    keys = [key for key in (GOLD, WIDTH, *config.space) if 1 < len(listed.get(key, ())) <= MOST_VALUES]
-    keys = list(dict.fromkeys(keys))
-    return (keys[0], keys[1]) if len(keys) > 1 else None
-
-
-def _distinct(found: Sequence[Setting], key: str) -> list[Any]:
-    """The values of a key that were tried, numbers in their order."""
-    seen = {json.dumps(one.keys[key]): one.keys[key] for one in found}
-    tried = list(seen.values())
-    if all(isinstance(value, int | float) for value in tried):
-        return sorted(tried)
-    return tried
-
-
-def _maps(figures: SweepFigures) -> Html:
-    config = figures.config
-    found = settings(figures.outcomes)
-    axes = _axes(config, found)
-    how = (
-        "Reached: problems to whose answer training found an equation. Gold-equivalent: problems whose "
-        "likeliest equation is then the right one; generation looks further, so it may be more. "
-        f"Cells are means over {count(len(config.seeds), 'seed')}, with the deviation below."
-    )
-    if len(config.seeds) == 1:
-        how = how.replace(
-            "means over 1 seed, with the deviation below", "of one seed, so without a deviation"
-        )
-    ranged = _ranged(config, found)
-    if axes is None:
-        how = how.partition(" Cells are")[0]
-        drawn = [*ranged, _progress(figures)] if ranged else []
-        if not drawn:
-            drawn = [missing("A map needs two keys that were tried with two to eight values each.")]
-        return section("maps", "What each setting comes to", how, plots(*drawn))
-    explored = (
-        [one for one in found if explores(one.config)] if BEAM in config.space and WIDTH in axes else found
-    )
-    others = [short(key) for key in config.space if key not in (*axes, BEAM)]
-    if others:
-        how += f" They are also means over {', '.join(others)}."
-    if len(explored) < len(found):
-        how += " Without beam exploration a beam has no width: those trials are in the next section."
-    heading = f"{_axis(axes[0])} × {_axis(axes[1])}"
-    maps = [_map(explored, axes, name, title) for name, title in {**MAPS, "seconds": TIME}.items()]
-    return section("maps", heading[0].upper() + heading[1:], how, plots(*maps, *ranged))
-
-
-def _ranged(config: TuneConfig, found: Sequence[Setting]) -> list[Html]:
-    """The metric against each key that was drawn from a range; the best setting stands out."""
-    measured = [one for one in found if one.mean(config.metric) is not None]
-    if len(measured) < 2:
-        return []
-    best = ranked(config, [outcome for one in measured for outcome in one.outcomes])[0]
-    return [
-        svg.line_chart(
-            {
-                "settings": [_at(config, key, one) for one in measured if one.keys != best.keys],
-                "best": [_at(config, key, best)],
-            },
-            title=f"{_titled(config)}, by {_axis(key)}",
-            x_label=_axis(key),
-            share=config.metric in MAPS,
-            share_x=key == GOLD,
-            log_x=span.log,
-            joined=False,
-            description=f"{count(len(measured), 'setting')}; the best at {written(best.keys[key])}.",
-        )
-        for key, span in config.space.items()
-        if span.is_range
-    ]
-
-
-def _at(config: TuneConfig, key: str, one: Setting) -> tuple[float, float]:
-    return float(one.keys[key]), one.mean(config.metric) or 0.0
-
-
-def _progress(figures: SweepFigures) -> Html:
-    """The best so far, after each setting."""
-    config = figures.config
-    values = [one.mean(config.metric) for one in settings(figures.outcomes)]
-    pick = max if config.mode == "max" else min
-    best = list(itertools.accumulate((value for value in values if value is not None), pick))
-    return svg.line_chart(
-        {"best so far": list(enumerate(best, 1))},
-        title=f"{_titled(config)}, the best so far",
-        x_label="settings tried",
-        share=config.metric in MAPS,
-        whole_x=True,
-        markers=False,
-    )
-
-
-def _titled(config: TuneConfig) -> str:
-    return MAPS.get(config.metric, TIME).partition(" on ")[0]
-
-
-def _axis(key: str) -> str:
-    return "gold fraction" if key == GOLD else short(key).replace("_", " ")
-
-
-def _map(found: Sequence[Setting], axes: tuple[str, str], name: str, title: str) -> Html | None:
-    down, across = axes
-    rows, columns = _distinct(found, down), _distinct(found, across)
-    cells = [
-        [
-            [v for one in found if (one.keys[down], one.keys[across]) == (r, c) for v in one.values(name)]
-            for c in columns
-        ]
-        for r in rows
-    ]
-    if not any(cell for line in cells for cell in line):
-        return missing(f"{title}: not measured.")
-    means = [[mean(cell) for cell in line] for line in cells]
-    return svg.heat_map(
-        [_value(down, value) for value in rows],
-        [_value(across, value) for value in columns],
-        [[math.nan if value is None else value for value in line] for line in means],
-        title=title,
-        row_label=_axis(down).partition(" ")[0],
-        column_label=_axis(across),
-        show=partial(show, name),
-        notes=[[spread(name, cell) for cell in line] for line in cells]
-        if any(len(cell) > 1 for line in cells for cell in line)
-        else None,
-    )
-
-
-def _value(key: str, value: Any) -> str:
-    return (
-        percent(value, 0 if abs(100 * value - round(100 * value)) < 1e-9 else 1)
-        if key == GOLD
-        else written(value)
-    )
 
 
 def _curve(figures: SweepFigures) -> Html:

@@ -71,10 +71,8 @@ def trials(config: TuneConfig, proposed: Sequence[dict[str, Any]] = ()) -> list[
     return planned[: config.budget.trials]
 
 
-def size(config: TuneConfig) -> int:
-    """How many trials a sweep will have when it is done."""
-    if config.search != "tpe":
-        return len(trials(config))
+def proposals(config: TuneConfig) -> int:
+    """How many trials a sweep whose settings are proposed will have when it is done."""
     settings = config.draws
     if not any(span.is_range for span in config.space.values()):
         settings = min(settings, len(_distinct(config, _grid(config))))

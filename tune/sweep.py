@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import build_folder, locked, refuse_changes
 from tune.config import TuneConfig
-from tune.plan import Trial, longest, size, trials
+from tune.plan import Trial, longest, proposals, trials
 from tune.propose import need_optuna, propose
 from tune.results import Outcome, read_outcome, write_outcome
 
@@ -54,7 +54,11 @@ class Sweep:
     folder: Path
     config: TuneConfig
     plan: list[Trial]  # grows where a searcher proposes settings
-    planned: int  # how many trials there will be in the end
+
+    @cached_property
+    def planned(self) -> int:
+        """How many trials there will be in the end."""
+        return proposals(self.config) if self.config.search == "tpe" else len(self.plan)
 
     def file(self, trial: Trial) -> Path:
         return self.folder / "trials" / f"{trial.name}.json"
@@ -95,7 +99,7 @@ def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
     need_optuna(config)
     plan = trials(config)
     build_folder(folder, config)
-    return Sweep(folder, config, plan, size(config))
+    return Sweep(folder, config, plan)
 
 
 def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
@@ -106,8 +110,7 @@ def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
     advice = "Resume with the same file and settings, or begin a new sweep with another --name."
     refuse_changes(folder, own, config, "budget.", advice)
     need_optuna(config)
-    plan = trials(config, _proposed(folder / "proposed.json"))
-    return Sweep(folder, config, plan, size(config))
+    return Sweep(folder, config, trials(config, _proposed(folder / "proposed.json")))
 
 
 def _proposed(file: Path) -> list[dict[str, Any]]:
@@ -221,9 +224,6 @@ def _asker(sweep: Sweep, todo: deque[Trial]) -> Any:
 
         def save(self, checkpoint_path: str) -> None:
             """The sweep's own files are the truth."""
-
-        def restore(self, checkpoint_path: str) -> None:
-            raise NotImplementedError
 
     return Asker()
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from commands import sets
 from tiny import TINY
 
 from toolkit.cli import main
 
-SETTINGS = tuple(part for key in (*TINY, "warm.beam_width=3") for part in ("--set", key))
+SETTINGS = sets((*TINY, "warm.beam_width=3"))
 
 
 @pytest.fixture

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from commands import without_ray
+
 HERE = Path(__file__).parent
 
 
 def test_a_loop_ends_well_though_a_node_dies_in_its_second_round(tmp_path):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    env = without_ray()
     env |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.1"}
     env |= {"PYTHONPATH": os.pathsep.join([str(HERE.parent), env.get("PYTHONPATH", "")])}
     command = [sys.executable, str(HERE / "node_dies.py"), str(tmp_path)]

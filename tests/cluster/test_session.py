@@ -1,12 +1,12 @@
 """What a session does where Ray is not running, or is elsewhere: each in a process of its own."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import without_ray
 
 from toolkit.cluster.folder import session_folder
 
@@ -26,7 +26,7 @@ except WarmkitError as error:
 
 
 def in_a_session(**where):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    env = without_ray()
     command = [sys.executable, "-c", SESSION, json.dumps(where)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
     assert done.returncode == 0, done.stderr

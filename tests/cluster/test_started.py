@@ -1,7 +1,6 @@
 """Clusters that `ray start` starts, as on real machines: jobs sent to one, and nodes that don't fit."""
 
 import json
-import os
 import secrets
 import shutil
 import socket
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from commands import sets, without_ray
 from tiny import TINY, WARM
 
 RAY = Path(sys.executable).with_name("ray")
@@ -35,11 +35,7 @@ class Head:
         return subprocess.run(command, capture_output=True, text=True, env=self.env, timeout=300)
 
     def train(self, out: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self.warmkit("train", "bundled:en", "--out", str(self.folder / out), *settings(), *arguments)
-
-
-def settings() -> list[str]:
-    return [word for setting in WARM for word in ("--set", setting)]
+        return self.warmkit("train", "bundled:en", "--out", str(self.folder / out), *sets(WARM), *arguments)
 
 
 def free_ports(count: int) -> list[int]:
@@ -72,7 +68,7 @@ def running(command: list[str], log: Path, env: dict[str, str]) -> Iterator[None
 def head(python: str = "from ray.scripts.scripts import main; main()") -> Iterator[Head]:
     """The head of a new cluster, with one CPU."""
     gcs, dashboard, agent, client = free_ports(4)
-    env = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    env = without_ray()
     env |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
     env |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0"}
     with tempfile.TemporaryDirectory(prefix="warmkit-ray-", ignore_cleanup_errors=True) as name:
@@ -104,7 +100,7 @@ def test_a_job_sent_to_the_cluster_trains_there(cluster, tmp_path):
     submit = [str(RAY), "job", "submit", f"--address={cluster.dashboard}", "--working-dir=.", "--"]
     train = [str(WARMKIT), "train", "bundled:en", "--out", str(out), "--workers=1", "--address=auto"]
     done = subprocess.run(
-        [*submit, *train, f"--storage={storage}", *settings()],
+        [*submit, *train, f"--storage={storage}", *sets(WARM)],
         capture_output=True,
         text=True,
         env=cluster.env,
@@ -120,7 +116,7 @@ def test_a_job_sent_to_the_cluster_trains_there(cluster, tmp_path):
 def test_a_sweep_runs_on_the_cluster(cluster, tmp_path):
     file, out = tmp_path / "sweep.yaml", cluster.folder / "sweep"
     file.write_text("space: {gold: [0, 0.5]}\nmeasure_solver: false\n")
-    small = [word for setting in TINY for word in ("--set", setting)]
+    small = sets(TINY)
     done = cluster.warmkit("tune", str(file), "--out", str(out), "--json", *small)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trials"] == 2

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from click.testing import CliRunner
+from commands import sets, without_ray
 from safetensors.torch import load_file
 from tiny import TINY, WARM
 
@@ -86,13 +87,13 @@ def test_a_driver_that_was_killed_goes_on_from_the_storage(session, problems, al
     data, storage = tmp_path / "problems.parquet", tmp_path / "storage"
     write_table(problems, data)
     arguments = ["--gold", "all", "--workers", "2", "--storage", str(storage)]
-    arguments += [part for setting in EXACT for part in ("--set", setting)]
+    arguments += sets(EXACT)
     out = ["--out", str(tmp_path / "first" / "model")]
     with subprocess.Popen(
         [sys.executable, "-m", "toolkit.cli", "train", str(data), *out, *arguments],
         stderr=subprocess.PIPE,
         text=True,
-        env={name: value for name, value in os.environ.items() if not name.startswith("RAY_")},
+        env=without_ray(),
     ) as driver:
         for line in driver.stderr:
             if line.startswith("epoch 1:"):
@@ -135,7 +136,7 @@ def test_workers_find_what_this_process_finds(session, problems, alone):
 def test_the_commands_work_on_workers(session, problems, alone, tmp_path):
     data, out = tmp_path / "problems.parquet", tmp_path / "model"
     write_table(problems, data)
-    settings = [part for setting in EXACT for part in ("--set", setting)]
+    settings = sets(EXACT)
     trained = run("train", data, "--out", out, "--gold", "all", "--workers", 2, "--json", *settings)
     assert trained.exit_code == 0, trained.output
     assert json.loads(trained.stdout)["epochs"] == 3
@@ -147,7 +148,7 @@ def test_the_commands_work_on_workers(session, problems, alone, tmp_path):
 
 
 def test_a_loop_works_on_workers(session, tmp_path):
-    settings = [part for setting in TINY for part in ("--set", setting)]
+    settings = sets(TINY)
     looped = run("loop", "bundled:en", "--rounds", 1, "--workers", 2, "--runs", tmp_path, "--json", *settings)
     assert looped.exit_code == 0, looped.output
     assert json.loads(looped.stdout)["labels"] == 4

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 import torch
 from click.testing import CliRunner
+from commands import sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
@@ -236,7 +237,7 @@ def run(*arguments: object, stdin: str | None = None):
 def test_fit_solve_and_evaluate_from_the_command_line(problems, tmp_path):
     data, folder = tmp_path / "data.jsonl", tmp_path / "solver"
     write_table(problems.head(40), data)
-    settings = [part for key in (*SMALL, "epochs=3") for part in ("--set", key)]
+    settings = sets((*SMALL, "epochs=3"))
     fitted = json.loads(
         run("solver", "fit", data, "--out", folder, "--test", data, *settings, "--json").stdout
     )

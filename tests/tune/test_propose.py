@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from toolkit.errors import WarmkitError
-from tune.plan import canonical, size
+from tune.plan import canonical
 from tune.results import write_outcome
 from tune.sweep import create_sweep, open_sweep
 
@@ -49,7 +49,7 @@ def test_a_sweep_that_was_killed_goes_on_with_the_same_proposals(config, tmp_pat
         killed = open_sweep(killed.folder, killed.config)
     assert whole.plan == killed.plan
     assert [trial.seed for trial in whole.plan] == [0, 1] * 12
-    assert (size(whole.config), whole.left()) == (24, 0)
+    assert (whole.planned, whole.left()) == (24, 0)
 
 
 def test_a_setting_is_proposed_once_and_a_small_space_has_an_end(config, tmp_path):

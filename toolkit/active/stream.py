@@ -6,14 +6,13 @@ known equations, is fitted when the last part is done; then the posteriors are w
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, tee
+from itertools import tee
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
 
 from toolkit.active.candidates import calibrate, candidates_table, count_right, gold_classes
-from toolkit.active.confidence import posterior
 from toolkit.data.write import replacing
 from toolkit.equations import Constant
 from toolkit.warm.generate import Generated
@@ -74,10 +73,10 @@ def stream_candidates(
 
 
 def with_posterior(table: pl.DataFrame, temperature: float) -> pl.DataFrame:
-    """The candidates table at another temperature; rows of a problem stand together."""
-    of_problems = table.group_by("problem_id", maintain_order=True).agg("log_prob")["log_prob"]
-    shares = [posterior(dict(enumerate(scores)), temperature).values() for scores in of_problems]
-    return table.with_columns(posterior=pl.Series(list(chain(*shares)), dtype=pl.Float64))
+    """The candidates table at another temperature: `confidence.posterior`, for all problems at once."""
+    score = pl.col("log_prob") / temperature
+    share = (score - score.max().over("problem_id")).exp()
+    return table.with_columns(posterior=share / share.sum().over("problem_id"))
 
 
 def _join(files: list[Path], path: Path, suffix: str) -> None:

@@ -114,6 +114,13 @@ device_option = click.option(
     show_default=True,
     help="auto takes CUDA where there is one.",
 )
+address_option = click.option(
+    "--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]"
+)
+dashboard_option = click.option(
+    "--dashboard", is_flag=True, help="Start Ray's dashboard, and say where it is."
+)
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
 
 
 def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,10 +128,10 @@ def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option("--workers", type=click.IntRange(min=1), help="Work on so many Ray workers.")
     @click.option("--gpu", is_flag=True, help="A GPU for each worker.")
-    @click.option("--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]")
+    @address_option
     @click.option("--storage", metavar="PLACE", help="A folder or URL that all nodes of the cluster see.")
-    @click.option("--dashboard", is_flag=True, help="Start Ray's dashboard, and say where it is.")
-    @click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
+    @dashboard_option
+    @verbose_option
     @functools.wraps(command)
     def with_where(
         *args: Any,

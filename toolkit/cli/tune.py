@@ -11,7 +11,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from toolkit.cli.output import console, json_option, note, percent, print_json, print_table, waiting
-from toolkit.cli.parameters import set_option
+from toolkit.cli.parameters import address_option, dashboard_option, set_option, verbose_option
 from toolkit.cluster.session import Where
 from toolkit.config import load_config
 
@@ -37,7 +37,11 @@ Examples:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", help="The name of the sweep. [default: that of FILE]")
-@click.option("--out", type=click.Path(path_type=Path), help="Its folder. [default: runs/tune/NAME]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Its folder; all nodes of a cluster must see it. [default: runs/tune/NAME]",
+)
 @click.option(
     "--resume", is_flag=True, help="Go on with a sweep that was stopped; failed trials are run again."
 )
@@ -49,13 +53,9 @@ Examples:
     help="Stop after so much time (budget.seconds); --resume goes on.",
 )
 @set_option
-@click.option(
-    "--address",
-    metavar="HOST:PORT",
-    help="Of a Ray cluster; all its nodes see --out. [default: this machine]",
-)
-@click.option("--dashboard", is_flag=True, help="Start Ray's dashboard, and say where it is.")
-@click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
+@address_option
+@dashboard_option
+@verbose_option
 @json_option
 def tune(
     file: Path,
