@@ -1,0 +1,166 @@
+"""Telling many stories of a language: different texts, all kinds evenly, no template too often.
+
+All randomness is one `random.Random`, so the same seed tells the same stories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import TypeVar
+
+from toolkit.data.stories.draw import FIRST_MARK, Draw, Redraw
+from toolkit.data.stories.interpreter import Kind, Question, Scope
+from toolkit.data.stories.language import Language
+from toolkit.data.stories.quantities import Quantity, leaves, template, value, written
+
+T = TypeVar("T")
+
+STEP_PERCENT = {1: 45, 2: 33, 3: 15, 4: 7}
+ASIDE_PERCENT = {0: 68, 1: 28, 2: 4}  # a few wordings have no aside to offer: about 30 % get one
+LARGEST_TEMPLATE_SHARE = 0.20  # of the stories with as many numbers; only a rough balance early on
+_MARK = re.compile("[\ue000-\uf8ff]")
+_WORD_END = re.compile(r"[\s,.?'’।]+")
+_SENTENCE_END = re.compile(r"(?<=[.?!।])\s+|(?<=[。？！])(?=.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A word problem, with the equation a teacher would write for it."""
+
+    kind: str
+    text: str
+    equation: str
+    answer: Fraction | float
+    lang: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One telling of a kind, its numbers still marks."""
+
+    text: str
+    equation: Quantity
+
+
+def draft_story(kind: Kind, draw: Draw, language: Language) -> Draft:
+    """One of the questions whose condition holds, in one of its wordings.
+
+    Raises `Redraw` if the numbers do not make a sensible story.
+    """
+    scope = Scope(draw, language.words, language.asides)
+    scope.run(kind.draw)
+    drafts = [
+        _ask(question, scope, language)
+        for question in kind.questions
+        if question.condition is None or scope.evaluate(question.condition)
+    ]
+    draw.need(bool(drafts))
+    return draw.one_of(*drafts) if len(drafts) > 1 else drafts[0]
+
+
+def _ask(question: Question, outer: Scope, language: Language) -> Draft:
+    """A wording; asides go between its sentences, never after the question.
+
+    An aside about somebody whom the wording does not name is left out.
+    """
+    scope = Scope(outer.draw, outer.words, outer.named_asides, outer.variables)
+    scope.run(question.draw)
+    asides, rng = scope.asides(question.asides), scope.draw.rng
+    wording = scope.render(rng.choice(question.wordings))
+    sentences = _SENTENCE_END.split(wording)
+    fitting = [aside for aside in asides if _names(aside, language) <= _names(wording, language)]
+    wanted = rng.choices(list(ASIDE_PERCENT), list(ASIDE_PERCENT.values()))[0]
+    for aside in rng.sample(fitting, min(wanted, len(fitting))):
+        place = rng.randrange(1, len(sentences)) if len(sentences) > 1 else 0
+        sentences.insert(place, aside)
+    return Draft(_join(sentences, language), scope.quantity(question.equation, language.pi))
+
+
+def _names(text: str, language: Language) -> frozenset[str]:
+    """The people whom a text names."""
+    if language.spaces:
+        return language.names.intersection(_WORD_END.split(text))
+    return frozenset(name for name in language.names if name in text)
+
+
+def _join(sentences: Sequence[str], language: Language) -> str:
+    return (" " if language.spaces else "").join(sentences)
+
+
+def tell_all(language: Language, count: int, seed: int) -> list[Story]:
+    """`count` stories with different texts; their lengths as in `STEP_PERCENT`, kinds of a length evenly."""
+    rng, kinds = Random(seed), language.kinds
+    cards = {length: [kind for kind in kinds if kind.steps == length] for length in STEP_PERCENT}
+    decks = {length: _deck(same, rng) for length, same in cards.items() if same}
+    lengths = _deck([length for length in decks for _ in range(STEP_PERCENT[length])], rng)
+    balance = _Balance()
+    stories: dict[str, Story] = {}
+    failures = 0
+    while len(stories) < count:
+        story = _attempt(next(decks[next(lengths)]), rng, language, balance, stories)
+        if story is not None:
+            stories[story.text] = story
+            failures = 0
+        elif (failures := failures + 1) > 10 * len(kinds):
+            raise ValueError(
+                f"only {len(stories)} of {count} different stories could be written: ask for fewer"
+            )
+    return list(stories.values())
+
+
+def _deck(cards: Sequence[T], rng: Random) -> Iterator[T]:
+    """The cards in shuffled order, then again in another, without end: each is dealt equally often."""
+    while True:
+        yield from rng.sample(cards, len(cards))
+
+
+class _Balance:
+    """Keeps any template from being the answer to too many of the stories with as many numbers."""
+
+    def __init__(self) -> None:
+        self._templates: Counter[tuple[int, str]] = Counter()
+        self._sizes: Counter[int] = Counter()
+
+    def admits(self, size: int, shape: str) -> bool:
+        allowed = LARGEST_TEMPLATE_SHARE * (self._sizes[size] + 1) + 3
+        if self._templates[size, shape] + 1 > allowed:
+            return False
+        self._templates[size, shape] += 1
+        self._sizes[size] += 1
+        return True
+
+
+def _attempt(
+    kind: Kind, rng: Random, language: Language, balance: _Balance, known: dict[str, Story]
+) -> Story | None:
+    """A new story of this kind, or None after a number of tries."""
+    for _ in range(200):
+        draw = Draw(rng, language.style)
+        try:
+            draft = draft_story(kind, draw, language)
+        except Redraw:
+            continue
+        story, order = _finish(kind, draw, draft, language)
+        mentioned = [draw.numbers[ord(mark) - FIRST_MARK].value for mark in order]
+        # Two equal numbers would leave open which of them the equation means.
+        if len(set(mentioned)) < len(mentioned) or story.text in known:
+            continue
+        if balance.admits(len(order), template(draft.equation, order)):
+            return story
+    return None
+
+
+def _finish(kind: Kind, draw: Draw, draft: Draft, language: Language) -> tuple[Story, str]:
+    """The story with its numbers filled in, and its marks in the order of the text."""
+    order = "".join(_MARK.findall(draft.text))
+    missing = [leaf.literal for leaf in leaves(draft.equation) if leaf.mark and leaf.mark not in order]
+    assert not missing, f"{kind.name}: {missing} in the equation but not in: {draft.text}"
+    text = _MARK.sub(lambda found: draw.numbers[ord(found[0]) - FIRST_MARK].said, draft.text)
+    text = _join([part[0].upper() + part[1:] for part in _SENTENCE_END.split(text)], language)
+    story = Story(kind.name, text, written(draft.equation), value(draft.equation), language.lang)
+    return story, order
