@@ -44,6 +44,9 @@ class Word:
     attributes: Mapping[str, str | int]
     gender: int | None = None
 
+    def __str__(self) -> str:
+        return self.shown
+
 
 class Redraw(Exception):
     """These numbers do not make a sensible story: draw others."""
@@ -63,8 +66,8 @@ class Draw:
 
     def pick(self, words: Sequence[Word], count: int = 0, but: Any = ()) -> Word | list[Word]:
         """One of the words, or `count` different ones; never one of `but`."""
-        unwanted = but if isinstance(but, tuple) else (but,)
-        left = [word for word in words if word not in unwanted]
+        unwanted = {str(word) for word in (but if isinstance(but, tuple) else (but,))}
+        left = [word for word in words if str(word) not in unwanted]
         return self.rng.sample(left, count) if count else self.rng.choice(left)
 
     def mixed(self, words: Sequence[Word], count: int) -> list[Word]:

@@ -63,7 +63,7 @@ class _Model(BaseModel):
 
 
 class _Numbers(_Model):
-    currencies: tuple[str, ...] = Field(min_length=1)
+    currencies: tuple[str, ...] = Field(("{}",), min_length=1)
     words: dict[int, str] = {}
     words_share: float = 0.1
     grouping: Literal["none", "thousands", "indian"] = "none"
@@ -108,7 +108,7 @@ class _File(_Model):
     genders: str = ""
     forms: str = "name"
     shown: str | None = None
-    numbers: _Numbers
+    numbers: _Numbers = _Numbers()
     words: dict[str, str | list[str | _Words]]
     asides: dict[str, _Aside] = {}
     shared: dict[str, str] = {}  # blocks of draws that kinds take over by a YAML alias
