@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toolkit.data
 from toolkit.data.numbers import find_numbers
-from toolkit.data.stories import LANGUAGES, Story, masked, story_rows, write_stories
-from toolkit.data.stories.core import Draft, Draw, Redraw
+from toolkit.data.stories import STORY_FILES, Story, masked, story_language, story_rows, write_stories
 from toolkit.data.stories.quantities import ONE, PI, Number, Operation, Quantity, steps, value, written
-from toolkit.equations import Expr, Ref, bind, count_operators, evaluate, klass, matches, parse
+from toolkit.equations import Expr, Ref, bind, count_operators, evaluate, klass, matches, parse, verify
 from toolkit.equations.tree import postorder
 
 BUNDLED = Path(toolkit.data.__file__).parent / "bundled"
 SEED = 2022
-COUNTS = {"en": 1200, "hi": 400}
-FEWEST_KINDS = {"en": 45, "hi": 25}
+COUNTS = {"en": 1200, "hi": 400, "zh": 400}
+FEWEST_KINDS = {"en": 45, "hi": 25, "zh": 30}
+QUESTION_MARK = {"en": "?", "hi": "?", "zh": "？"}
+PI_VALUE = {"en": math.pi, "hi": math.pi, "zh": Fraction("3.14")}  # Chinese school books take 3.14
 LARGEST_TEMPLATE_SHARE = 0.25
 ENOUGH_FOR_A_SHARE = 40  # problems with as many numbers; of fewer a share says nothing
 
 Row = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=["en", "hi"])
+@pytest.fixture(scope="module", params=list(COUNTS))
 def lang(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -83,11 +82,11 @@ def test_a_smaller_count_is_the_beginning_of_a_larger_one(lang: str, stories: li
 
 
 def test_a_language_without_stories_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="'fr': choose one of en, hi"):
+    with pytest.raises(ValueError, match="'fr': choose one of en, hi, zh"):
         write_stories("fr", 1, 0)
 
 
-@pytest.mark.parametrize(("language", "count"), [("en", 5000), ("hi", 1500)])
+@pytest.mark.parametrize(("language", "count"), [("en", 5000), ("hi", 1500), ("zh", 3000)])
 def test_thousands_of_different_stories_can_be_written(language: str, count: int) -> None:
     assert len({story.text for story in write_stories(language, count, seed=7)}) == count
 
@@ -110,63 +109,88 @@ def test_no_two_texts_are_equal(rows: list[Row]) -> None:
     assert len({row["text"] for row in rows}) == len(rows)
 
 
-def test_texts_have_one_question_and_no_traces_of_the_machinery(rows: list[Row]) -> None:
+def test_texts_have_one_question_and_no_traces_of_the_machinery(lang: str, rows: list[Row]) -> None:
+    mark = QUESTION_MARK[lang]
     for row in rows:
         text = row["text"]
-        assert text.endswith("?") and text.count("?") == 1, text
+        assert text.endswith(mark) and text.count("?") + text.count("？") == 1, text
         assert not any("\ue000" <= character <= "\uf8ff" or character in "{}=+*" for character in text), text
         assert "  " not in text and text == text.strip(), text
+
+
+def test_chinese_texts_have_full_width_punctuation_and_no_spaces() -> None:
+    for story in write_stories("zh", COUNTS["zh"], SEED):
+        assert not any(sign in story.text for sign in " ,;!?"), story.text
+        assert "。" in story.text or "，" in story.text, story.text
+        assert "。。" not in story.text and "，，" not in story.text, story.text
 
 
 def test_every_kind_is_there_and_on_both_sides_of_the_split(lang: str, stories: list[Story]) -> None:
     sides = defaultdict(set)
     for story, row in zip(stories, story_rows(stories, SEED), strict=True):
         sides[story.kind].add(row["split"])
-    assert set(sides) == {kind.name for kind in LANGUAGES[lang].KINDS}
+    assert set(sides) == {kind.name for kind in story_language(lang).kinds}
     assert len(sides) >= FEWEST_KINDS[lang]
     assert all(len(both) == 2 for both in sides.values())
 
 
 def test_kinds_have_different_names(lang: str) -> None:
-    names = [kind.name for kind in LANGUAGES[lang].KINDS]
+    names = [kind.name for kind in story_language(lang).kinds]
     assert len(set(names)) == len(names)
 
 
-def test_a_kind_has_at_least_three_wordings(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered: dict[str, dict[str, int]] = defaultdict(dict)
-    tell = Draw.tell
-
-    def count(draw: Draw, wordings: Sequence[str], equation: Quantity, asides: Sequence[str] = ()) -> Draft:
-        shape = written(equation, lambda number: "N")  # a kind may ask one of several questions
-        offered[kind.name][shape] = max(len(set(wordings)), offered[kind.name].get(shape, 0))
-        return tell(draw, wordings, equation, asides)
-
-    monkeypatch.setattr(Draw, "tell", count)
-    for kind in LANGUAGES[lang].KINDS:
-        for seed in range(60):
-            with contextlib.suppress(Redraw):
-                kind.write(Draw(Random(seed), LANGUAGES[lang].TONGUE))
-    few = {name: sum(shapes.values()) for name, shapes in offered.items() if sum(shapes.values()) < 3}
-    assert few == {} and len(offered) == len(LANGUAGES[lang].KINDS)
+def _wordings(lang: str) -> dict[str, dict[str, set[str]]]:
+    """What stands in the story file: the wordings of each kind by the shape of the equation."""
+    file = yaml.safe_load((STORY_FILES / f"{lang}.yaml").read_text(encoding="utf-8"))
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name, kind in file["kinds"].items():
+        for question in kind.get("ask", [kind]):
+            found[name][question["equation"]].update(question["wordings"].splitlines())
+    return found
 
 
-def test_equations_evaluate_to_their_answers(stories: list[Story], rows: list[Row]) -> None:
+def test_a_kind_has_at_least_three_wordings(lang: str) -> None:
+    offered = _wordings(lang)
+    few = {name: shapes for name, shapes in offered.items() if sum(map(len, shapes.values())) < 3}
+    assert few == {} and len(offered) == len(story_language(lang).kinds)
+
+
+def test_a_chinese_question_has_at_least_three_wordings() -> None:
+    few = [name for name, shapes in _wordings("zh").items() if min(map(len, shapes.values())) < 3]
+    assert few == []
+
+
+def test_equations_evaluate_to_their_answers(lang: str, stories: list[Story], rows: list[Row]) -> None:
     for story, row in zip(stories, rows, strict=True):
-        assert evaluate(parse(story.equation)) == pytest.approx(story.answer, rel=1e-12), story
-        assert matches(evaluate(parse(row["equation"])), row["answer"]), row
+        worth = evaluate(parse(story.equation), (), PI_VALUE[lang])
+        assert worth == pytest.approx(story.answer, rel=1e-12), story
+        assert matches(worth, row["answer"]), row
 
 
-def test_answers_are_exact_unless_pi_takes_part(stories: list[Story]) -> None:
-    assert all(isinstance(story.answer, float) == ("π" in story.equation) for story in stories)
+def test_a_bundled_equation_is_verified_by_its_answer(rows: list[Row]) -> None:
+    for row in rows:
+        assert verify(row["equation"], _numbers(row), row["answer"]).ok, row
+
+
+def test_answers_are_exact_unless_pi_takes_part(lang: str, stories: list[Story]) -> None:
+    inexact = lang != "zh"
+    assert all(isinstance(story.answer, float) == (inexact and "π" in story.equation) for story in stories)
+
+
+def test_a_chinese_circle_has_an_answer_of_at_most_two_more_decimals() -> None:
+    circles = [s for s in write_stories("zh", COUNTS["zh"], SEED) if "π" in s.equation]
+    assert circles
+    for story in circles:
+        assert isinstance(story.answer, Fraction) and (story.answer * 100).denominator == 1, story
 
 
 def test_every_number_of_an_equation_is_in_its_text_or_1_or_pi(
-    rows: list[Row], templates: list[Expr]
+    lang: str, rows: list[Row], templates: list[Expr]
 ) -> None:
     for row, template in zip(rows, templates, strict=True):
         numbers = _numbers(row)
         assert all(index < len(numbers) for index in _used(template))
-        assert matches(evaluate(template, numbers), row["answer"]), row
+        assert matches(evaluate(template, numbers, PI_VALUE[lang]), row["answer"]), row
 
 
 def test_no_number_stands_in_a_text_twice(rows: list[Row]) -> None:
@@ -241,6 +265,9 @@ def test_texts_write_numbers_in_many_ways() -> None:
         ("half", english),
     ):
         assert any(sign in text for text in texts), sign
+    chinese = [story.text for story in write_stories("zh", 400, SEED)]
+    for sign in ("%", "折", "分之", "/", ".5", "三", "十"):
+        assert any(sign in text for text in chinese), sign
     assert any("," in text and find_numbers(text, "en")[0].value >= 1000 for text in english)
     assert 0.08 < sum(any("०" <= letter <= "९" for letter in text) for text in hindi) / len(hindi) < 0.25
     assert any(word in text.split() for text in hindi for word in ("तीन", "पाँच", "सात"))

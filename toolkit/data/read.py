@@ -94,7 +94,7 @@ def _refuse(path: Path, problems: pl.DataFrame, bad: Sequence[BadRow], skip_bad:
 
 
 def locate(path: Path | str) -> Path:
-    """The path; bundled:en and bundled:hi are the problems that come with warmkit."""
+    """The path; bundled:en, bundled:hi and bundled:zh are the problems that come with warmkit."""
     name = str(path)
     if not name.startswith("bundled:"):
         return Path(path)

@@ -14,7 +14,7 @@ def data() -> None:
     """Problem sets: import, show, check, split, generate.
 
     FILE is a problem set in any known format (JSON, JSON Lines, CSV, Parquet, XML), recognised by its
-    content; bundled:en and bundled:hi are the problems that come with warmkit.
+    content; bundled:en, bundled:hi and bundled:zh are the problems that come with warmkit.
     """
 
 

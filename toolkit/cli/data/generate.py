@@ -8,6 +8,7 @@ import polars as pl
 from toolkit.cli.output import json_option, print_json, waiting
 from toolkit.cli.parameters import out_option
 from toolkit.data.schema import PROBLEMS
+from toolkit.data.stories import languages, story_rows, write_stories
 from toolkit.data.write import write_table
 
 
@@ -16,15 +17,13 @@ from toolkit.data.write import write_table
 Examples:
   warmkit data generate --lang en --count 1200 --seed 2022 --out problems.jsonl"""
 )
-@click.option("--lang", type=click.Choice(["en", "hi"]), default="en", show_default=True)
+@click.option("--lang", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--count", default=1000, show_default=True, type=click.IntRange(min=1))
 @click.option("--seed", default=2022, show_default=True, help="The same seed gives the same problems.")
 @out_option
 @json_option
 def generate(lang: str, count: int, seed: int, out: Path, as_json: bool) -> None:
     """Write new word problems with gold equations, as the bundled ones were written."""
-    from toolkit.data.stories import story_rows, write_stories
-
     with waiting(f"Writing {count:,} problems"):
         rows = story_rows(write_stories(lang, count, seed), seed)
         write_table(pl.DataFrame(rows, schema=PROBLEMS), out)

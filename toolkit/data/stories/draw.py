@@ -1,7 +1,7 @@
 """What a story draws: numbers that remember how they are said, words and other choices.
 
-All randomness is one `random.Random`, so the same seed draws the same. `DRAWS` are the methods that a
-story file may call.
+All randomness is one `random.Random`, so the same seed draws the same. A story file may call the public
+methods of `Draw`.
 """
 
 from __future__ import annotations
@@ -203,10 +203,8 @@ class Draw:
         return number
 
 
-DRAWS = frozenset(
-    "pick mixed one_of shuffled chance need between distinct divisible say digits whole decimal falling money "
-    "pay note percent fraction word".split()
-)
+DRAWS = frozenset(name for name in vars(Draw) if not name.startswith("_"))
+"""What a story file may call: the public methods, and nothing else."""
 
 
 def worth(something: Any) -> Any:

@@ -163,9 +163,10 @@ class Scope:
 
     def _slot(self, part: ast.expr | Agreement) -> str:
         if isinstance(part, Agreement):
-            gender = self.variables[part.name].gender
-            assert gender is not None, f"{part.name} has no gender"
-            return part.forms[gender]
+            word = self.variables[part.name]
+            if not isinstance(word, Word) or word.gender is None:
+                raise TypeError(f"{part.name} has no gender to agree with")
+            return part.forms[word.gender]
         value = self.evaluate(part)
         if isinstance(value, Word):
             return value.shown

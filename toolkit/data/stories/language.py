@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -31,7 +32,6 @@ from toolkit.data.stories.syntax import (
     check_text,
     equation_numbers,
     equation_steps,
-    names_in,
     read_expression,
     read_statements,
     read_text,
@@ -147,31 +147,29 @@ class _Reader:
 
     def language(self) -> Language:
         for name, group in self.file.words.items():
-            self.words[name] = self._within(f"words: {name}", lambda group=group: tuple(self._words(group)))
+            with self._reading(f"words: {name}"):
+                self.words[name] = tuple(self._words(group))
         attributes = {name for words in self.words.values() for word in words for name in word.attributes}
         signatures = {self._signature(key): aside for key, aside in self.file.asides.items()}
         functions = DRAWS | HELPERS.keys() | {name for name, _ in signatures}
         self.vocabulary = replace(self.vocabulary, functions=functions, attributes=attributes)
-        asides = {
-            name: self._within(
-                f"asides: {name}", lambda names=names, aside=aside: self._aside(names, aside)
-            )
-            for (name, names), aside in signatures.items()
-        }
-        kinds = [
-            self._within(name, lambda name=name, kind=kind: self._kind(name, kind))
-            for name, kind in self.file.kinds.items()
-        ]
+        asides: dict[str, Aside] = {}
+        for (name, parameters), aside in signatures.items():
+            with self._reading(f"asides: {name}"):
+                asides[name] = self._aside(parameters, aside)
+        kinds: list[Kind] = []
+        for name, kind in self.file.kinds.items():
+            with self._reading(name):
+                kinds.append(self._kind(name, kind))
         pi = Number(Fraction(self.file.pi), "π") if self.file.pi else PI
         style = NumberStyle(**self.file.numbers.model_dump())
         names = frozenset(person.shown for person in self.words.get("people", ()))
-        return Language(
-            self.path.stem, style, self.file.spaces, pi, self.words, asides, tuple(kinds), names
-        )
+        return Language(self.path.stem, style, self.file.spaces, pi, self.words, asides, tuple(kinds), names)
 
-    def _within(self, where: str, read: Any) -> Any:
+    @contextmanager
+    def _reading(self, where: str) -> Iterator[None]:
         try:
-            return read()
+            yield
         except Unreadable as error:
             raise WarmkitError(f"{self.path.name}: {where}: {error}.") from None
 
@@ -224,6 +222,8 @@ class _Reader:
         steps = {equation_steps(question.equation) for question in questions}
         if len(steps) > 1:
             raise Unreadable("its equations must have equally many operators")
+        if not steps <= {1, 2, 3, 4}:
+            raise Unreadable("an equation has one to four operators")
         return Kind(name, steps.pop(), draw, questions)
 
     def _question(self, question: _Question, drawn: set[str], asides: str) -> Question:

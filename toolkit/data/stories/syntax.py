@@ -93,9 +93,7 @@ def read_text(source: str) -> Text:
 def names_in(node: ast.AST) -> set[str]:
     """The variables and word lists that an expression uses; functions are no names."""
     called = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
-    return {
-        child.id for child in ast.walk(node) if isinstance(child, ast.Name) and id(child) not in called
-    }
+    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and id(child) not in called}
 
 
 def slots_in(text: Text) -> set[str]:
