@@ -6,12 +6,14 @@ methods of `Draw`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from toolkit.data.stories.quantities import Number
 
@@ -22,26 +24,27 @@ _SCALES = ((5, 30), (12, 60), (31, 99), (100, 980), (1000, 9800))
 _SCALE_WEIGHTS = (28, 24, 22, 19, 7)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberStyle:
+class NumberStyle(BaseModel):
     """How a language says numbers."""
 
-    currencies: tuple[str, ...]  # "${}"
-    words: Mapping[int, str] = field(default_factory=dict)  # numbers that are sometimes spelled out
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    currencies: tuple[str, ...] = Field(("{}",), min_length=1)  # "${}"
+    words: dict[int, str] = {}  # numbers that are sometimes spelled out
     words_share: float = 0.1
-    grouping: str = "none"  # thousands: 125,000; indian: 1,25,000
+    grouping: Literal["none", "thousands", "indian"] = "none"
     group_share: float = 0.6
-    digits: str = "0123456789"
+    digits: str = Field("0123456789", min_length=10, max_length=10)
     own_digits_share: float = 0.0  # of the stories that are written in `digits`
     notes: tuple[int, ...] = ()  # round sums that people pay with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A word of a list: the form that is shown, other forms by name, and its gender's position."""
+    """A word of a list: the form that is shown, all forms by name, and the position of its gender."""
 
     shown: str
-    attributes: Mapping[str, str | int]
+    forms: Mapping[str, str | int]
     gender: int | None = None
 
     def __str__(self) -> str:
@@ -203,15 +206,6 @@ class Draw:
         return number
 
 
-DRAWS = frozenset(name for name in vars(Draw) if not name.startswith("_"))
-"""What a story file may call: the public methods, and nothing else."""
-
-
-def worth(something: Any) -> Any:
-    """The value of a number; anything else is itself."""
-    return something.value if isinstance(something, Number) else something
-
-
 def plain(amount: Fraction) -> str:
     """A whole number or a finite decimal in plain digits: "42", "12.5"."""
     if amount.denominator == 1:
@@ -229,3 +223,21 @@ def grouped(whole: int, grouping: str) -> str:
         head, pair = divmod(head, 100)
         pairs.append(f"{pair:02d}" if head else str(pair))
     return ",".join([*reversed(pairs), f"{tail:03d}"])
+
+
+def worth(something: Any) -> Any:
+    """The value of a number; anything else is itself."""
+    return something.value if isinstance(something, Number) else something
+
+
+DRAWS = frozenset(name for name in vars(Draw) if not name.startswith("_"))
+HELPERS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "min": min,
+    "first": lambda items: items[:1],
+    "last": lambda items: items[-1:],
+    "largest_first": lambda numbers: sorted(numbers, reverse=True),
+    "all_different": lambda *numbers: len(set(map(worth, numbers))) == len(numbers),
+}
+FUNCTIONS = DRAWS | HELPERS.keys()
+"""What a story file may call: the public methods of `Draw` and these helpers, and nothing else."""

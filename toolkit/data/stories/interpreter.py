@@ -1,60 +1,18 @@
-"""Telling one story: runs the draws of a kind, asks one of its questions and weaves in asides."""
+"""Computing with what a story file says: drawing, filling in texts, and making equations."""
 
 from __future__ import annotations
 
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from toolkit.data.stories.draw import DRAWS, Draw, Word, worth
+from toolkit.data.stories.draw import DRAWS, HELPERS, Draw, Word, worth
+from toolkit.data.stories.language import Language
 from toolkit.data.stories.quantities import ONE, Number, Operation, Quantity
-from toolkit.data.stories.syntax import Agreement, Assignment, Text, read_text
+from toolkit.data.stories.syntax import Agreement, Paragraph, Statement, Text, read_text
 
-Paragraph = tuple[Text, ...] | ast.expr  # sentences of which one is said, or a call that gives asides
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An equation and the texts that ask for it."""
-
-    condition: ast.expr | None
-    draw: tuple[Assignment, ...]
-    equation: ast.expr
-    wordings: tuple[Text, ...]
-    asides: tuple[Paragraph, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A narrative: its name, how many operators its equations have, its draws and its questions."""
-
-    name: str
-    steps: int
-    draw: tuple[Assignment, ...]
-    questions: tuple[Question, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Sentences whose numbers no equation uses, with a name, for many kinds."""
-
-    parameters: tuple[str, ...]
-    draw: tuple[Assignment, ...]
-    paragraphs: tuple[Paragraph, ...]
-
-
-HELPERS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "first": lambda items: items[:1],
-    "last": lambda items: items[-1:],
-    "largest_first": lambda numbers: sorted(numbers, reverse=True),
-    "all_different": lambda *numbers: len(set(map(worth, numbers))) == len(numbers),
-}
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -76,26 +34,19 @@ _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "
 class Scope:
     """The variables of a story while it is told."""
 
-    def __init__(
-        self,
-        draw: Draw,
-        words: Mapping[str, tuple[Word, ...]],
-        asides: Mapping[str, Aside],
-        variables: Mapping[str, Any] = {},
-    ) -> None:
+    def __init__(self, draw: Draw, language: Language, variables: Mapping[str, Any]) -> None:
         self.draw = draw
-        self.words = words
-        self.named_asides = asides
+        self.language = language
         self.variables = dict(variables)
 
-    def run(self, statements: Sequence[Assignment]) -> None:
+    def run(self, statements: Sequence[Statement]) -> None:
         """Draw one after the other; raises `Redraw` where a condition does not hold."""
-        for statement in statements:
-            value = self.evaluate(statement.value)
-            if len(statement.names) == 1:
-                self.variables[statement.names[0]] = value
-            elif statement.names:
-                self.variables.update(zip(statement.names, value, strict=True))
+        for names, expression in statements:
+            value = self.evaluate(expression)
+            if len(names) == 1:
+                self.variables[names[0]] = value
+            elif names:
+                self.variables.update(zip(names, value, strict=True))
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression that `syntax.check` has admitted."""
@@ -103,9 +54,9 @@ class Scope:
             case ast.Constant(value=value):
                 return self.render(read_text(value)) if isinstance(value, str) and "{" in value else value
             case ast.Name(id=name):
-                return self.variables[name] if name in self.variables else self.words[name]
+                return self.variables[name] if name in self.variables else self.language.words[name]
             case ast.Attribute(value=value, attr=attribute):
-                return self.evaluate(value).attributes[attribute]
+                return self.evaluate(value).forms[attribute]
             case ast.BinOp(left=left, op=op, right=right):
                 return _ARITHMETIC[type(op)](worth(self.evaluate(left)), worth(self.evaluate(right)))
             case ast.Compare(left=left, ops=ops, comparators=others):
@@ -120,8 +71,6 @@ class Scope:
                 return self.evaluate(body if self.evaluate(test) else orelse)
             case ast.Tuple(elts=parts):
                 return tuple(self.evaluate(part) for part in parts)
-            case ast.List(elts=parts):
-                return [self.evaluate(part) for part in parts]
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 values = [self.evaluate(arg) for arg in args]
                 options = {str(keyword.arg): self.evaluate(keyword.value) for keyword in keywords}
@@ -133,25 +82,23 @@ class Scope:
             return getattr(self.draw, name)(*values, **options)
         if name in HELPERS:
             return HELPERS[name](*values, **options)
-        aside = self.named_asides[name]
+        aside = self.language.asides[name]
         values += [()] * (len(aside.parameters) - len(values))  # what is left out is empty
-        inner = Scope(
-            self.draw, self.words, self.named_asides, dict(zip(aside.parameters, values, strict=True))
-        )
+        inner = Scope(self.draw, self.language, dict(zip(aside.parameters, values, strict=True)))
         inner.run(aside.draw)
-        return inner.asides(aside.paragraphs)
+        return inner.asides(aside.say)
 
-    def quantity(self, node: ast.expr, pi: Number) -> Quantity:
+    def quantity(self, node: ast.expr) -> Quantity:
         """The equation over the numbers that were drawn."""
         match node:
             case ast.BinOp(left=left, op=op, right=right):
-                return Operation(_SIGNS[type(op)], self.quantity(left, pi), self.quantity(right, pi))
+                return Operation(_SIGNS[type(op)], self.quantity(left), self.quantity(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self.quantity(body if self.evaluate(test) else orelse, pi)
+                return self.quantity(body if self.evaluate(test) else orelse)
             case ast.Constant():
                 return ONE
             case ast.Name(id="π"):
-                return pi
+                return self.language.pi
         number = self.evaluate(node)
         if not isinstance(number, Number):
             raise TypeError(f"{ast.unparse(node)} is not said: write say({ast.unparse(node)})")

@@ -1,4 +1,4 @@
-"""Reading the story file of a language, `en.yaml`. The head of that file explains the format.
+"""Reading the story file of a language. The head of `en.yaml` explains the format.
 
 A file is checked when it is read: a slot that nothing draws, an unknown function or form, and an equation
 with a number that a wording does not mention are errors that name the file and the kind.
@@ -8,40 +8,95 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 
-from toolkit.data.stories.draw import DRAWS, NumberStyle, Word
-from toolkit.data.stories.interpreter import HELPERS, Aside, Kind, Paragraph, Question
+from toolkit.data.stories import syntax
+from toolkit.data.stories.draw import FUNCTIONS, NumberStyle, Word
 from toolkit.data.stories.quantities import PI, Number
-from toolkit.data.stories.syntax import (
-    Assignment,
-    Text,
-    Unreadable,
-    Vocabulary,
-    check,
-    check_equation,
-    check_text,
-    equation_numbers,
-    equation_steps,
-    read_expression,
-    read_statements,
-    read_text,
-    slots_in,
-)
+from toolkit.data.stories.syntax import Names, Unreadable, check
 from toolkit.errors import WarmkitError
 
-_CALL = re.compile(r"[a-z_]+(\(.*\))?")
 _SIGNATURE = re.compile(r"([a-z_]+)\(([a-z_, ]*)\)")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast
+
+Expression = Annotated[ast.expr, PlainValidator(syntax.read_expression)]
+Statements = Annotated[tuple[syntax.Statement, ...], PlainValidator(syntax.read_statements)]
+Texts = Annotated[tuple[syntax.Text, ...], PlainValidator(syntax.read_texts)]
+Paragraphs = Annotated[tuple[syntax.Paragraph, ...], PlainValidator(syntax.read_paragraphs)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class Aside(_Part):
+    """Sentences whose numbers no equation uses, with a name, for many kinds."""
+
+    draw: Statements = ()
+    say: Paragraphs
+    parameters: tuple[str, ...] = ()
+
+
+class Question(_Part):
+    """An equation and the texts that ask for it."""
+
+    condition: Expression | None = Field(None, alias="if")
+    draw: Statements = ()
+    equation: Expression
+    wordings: Texts
+    asides: Paragraphs | None = None
+
+
+class Kind(_Part):
+    """A narrative: what it draws, and its questions."""
+
+    draw: Statements = ()
+    ask: tuple[Question, ...] = Field(min_length=1)
+    asides: Paragraphs = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ask_one(cls, kind: Any) -> Any:
+        """A kind with one question has the equation and the wordings itself."""
+        if not isinstance(kind, dict) or "ask" in kind:
+            return kind
+        around = {key: kind[key] for key in ("draw", "asides") if key in kind}
+        return {**around, "ask": [{key: kind[key] for key in kind if key not in around}]}
+
+    @property
+    def steps(self) -> int:
+        """How many operators its equations have."""
+        return syntax.count_steps(self.ask[0].equation)
+
+
+class _Words(BaseModel):
+    model_config = ConfigDict(extra="allow")  # forms that all words of a group share: `he: she`
+
+    words: str
+    gender: str | None = None
+    forms: str | None = None
+
+
+class _File(_Part):
+    spaces: bool = True
+    pi: str | None = None
+    genders: str = ""
+    forms: str = "name"
+    shown: str | None = None
+    numbers: NumberStyle = NumberStyle()
+    words: dict[str, str | list[str | _Words]]
+    asides: dict[str, Aside] = {}
+    shared: dict[str, str] = {}  # blocks of draws that kinds take over by a YAML alias
+    kinds: dict[str, Kind] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,65 +109,8 @@ class Language:
     pi: Number
     words: Mapping[str, tuple[Word, ...]]
     asides: Mapping[str, Aside]
-    kinds: tuple[Kind, ...]
+    kinds: Mapping[str, Kind]
     names: frozenset[str]  # of people
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Numbers(_Model):
-    currencies: tuple[str, ...] = Field(("{}",), min_length=1)
-    words: dict[int, str] = {}
-    words_share: float = 0.1
-    grouping: Literal["none", "thousands", "indian"] = "none"
-    digits: str = Field("0123456789", min_length=10, max_length=10)
-    own_digits_share: float = 0.0
-    notes: tuple[int, ...] = ()
-
-
-class _Words(BaseModel):
-    model_config = ConfigDict(extra="allow")  # other forms that all words of the group share: he: she
-
-    words: str
-    gender: str | None = None
-    forms: str | None = None
-    shown: str | None = None
-
-
-class _Question(_Model):
-    condition: str | None = Field(None, alias="if")
-    draw: str | list[str] = ""
-    equation: str
-    wordings: str
-    asides: str | None = None
-
-
-class _Kind(_Model):
-    draw: str | list[str] = ""
-    ask: list[_Question] = []
-    equation: str = ""
-    wordings: str = ""
-    asides: str = ""
-
-
-class _Aside(_Model):
-    draw: str | list[str] = ""
-    say: str
-
-
-class _File(_Model):
-    spaces: bool = True
-    pi: str | None = None
-    genders: str = ""
-    forms: str = "name"
-    shown: str | None = None
-    numbers: _Numbers = _Numbers()
-    words: dict[str, str | list[str | _Words]]
-    asides: dict[str, _Aside] = {}
-    shared: dict[str, str] = {}  # blocks of draws that kinds take over by a YAML alias
-    kinds: dict[str, _Kind] = Field(min_length=1)
 
 
 @cache
@@ -123,156 +121,107 @@ def load_language(path: Path) -> Language:
     """
     try:
         file = _File.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER))
+        return _language(path.stem, file)
     except OSError as error:
         raise WarmkitError(f"{path}: it can't be read: {error.strerror}.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         raise WarmkitError(f"{path}{f', line {mark.line + 1}' if mark else ''}: this is not YAML.") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise WarmkitError(f"{path.name}: {where}: {first['msg']}.") from None
-    return _Reader(path, file).language()
+        where, why = error.errors()[0]["loc"], error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise WarmkitError(f"{path.name}: {'.'.join(map(str, where))}: {why}.") from None
+    except Unreadable as error:
+        raise WarmkitError(f"{path.name}: {error}.") from None
 
 
-class _Reader:
-    """Turns a file into a `Language`, and complaints into sentences that name file and kind."""
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    try:
+        yield
+    except Unreadable as error:
+        raise Unreadable(f"{where}: {error}") from None
 
-    def __init__(self, path: Path, file: _File) -> None:
-        self.path = path
-        self.file = file
-        self.genders = file.genders.split()
-        self.words: dict[str, tuple[Word, ...]] = {}
-        self.vocabulary = Vocabulary((), frozenset(), frozenset(), len(self.genders))
 
-    def language(self) -> Language:
-        for name, group in self.file.words.items():
-            with self._reading(f"words: {name}"):
-                self.words[name] = tuple(self._words(group))
-        attributes = {name for words in self.words.values() for word in words for name in word.attributes}
-        signatures = {self._signature(key): aside for key, aside in self.file.asides.items()}
-        functions = DRAWS | HELPERS.keys() | {name for name, _ in signatures}
-        self.vocabulary = replace(self.vocabulary, functions=functions, attributes=attributes)
-        asides: dict[str, Aside] = {}
-        for (name, parameters), aside in signatures.items():
-            with self._reading(f"asides: {name}"):
-                asides[name] = self._aside(parameters, aside)
-        kinds: list[Kind] = []
-        for name, kind in self.file.kinds.items():
-            with self._reading(name):
-                kinds.append(self._kind(name, kind))
-        pi = Number(Fraction(self.file.pi), "π") if self.file.pi else PI
-        style = NumberStyle(**self.file.numbers.model_dump())
-        names = frozenset(person.shown for person in self.words.get("people", ()))
-        return Language(self.path.stem, style, self.file.spaces, pi, self.words, asides, tuple(kinds), names)
+def _language(lang: str, file: _File) -> Language:
+    words: dict[str, tuple[Word, ...]] = {}
+    for name in file.words:
+        with _reading(f"words: {name}"):
+            words[name] = tuple(_words(name, file, words))
+    asides = dict(_named(key, aside) for key, aside in file.asides.items())
+    forms = {form for listed in words.values() for word in listed for form in word.forms}
+    known = Names(frozenset(), words.keys(), FUNCTIONS | asides.keys(), forms, len(file.genders.split()))
+    for name, aside in asides.items():
+        with _reading(f"asides: {name}"):
+            drawn = known.drawing(aside.parameters)
+            _check_paragraphs(aside.say, _check_draw(aside.draw, drawn))
+    for name, kind in file.kinds.items():
+        with _reading(name):
+            _check_kind(kind, known)
+    pi = Number(Fraction(file.pi), "π") if file.pi else PI
+    people = frozenset(str(person) for person in words.get("people", ()))
+    return Language(lang, file.numbers, file.spaces, pi, words, asides, file.kinds, people)
 
-    @contextmanager
-    def _reading(self, where: str) -> Iterator[None]:
-        try:
-            yield
-        except Unreadable as error:
-            raise WarmkitError(f"{self.path.name}: {where}: {error}.") from None
 
-    # Words
+def _named(key: str, aside: Aside) -> tuple[str, Aside]:
+    signature = _SIGNATURE.fullmatch(key)
+    if not signature:
+        raise Unreadable(f"asides: {key!r} is not a name with its (parameters)")
+    aside.parameters = tuple(name.strip() for name in signature[2].split(",") if name.strip())
+    return signature[1], aside
 
-    def _words(self, groups: str | Sequence[str | _Words]) -> Iterator[Word]:
-        if isinstance(groups, str):
-            groups = [_Words(words=groups)]
-        for group in groups:
-            if isinstance(group, str):  # another list
-                if group not in self.words:
-                    raise Unreadable(f"there is no list {group} above")
-                yield from self.words[group]
-            else:
-                yield from self._group(group)
 
-    def _group(self, group: _Words) -> Iterator[Word]:
-        names = [name.strip() for name in (group.forms or self.file.forms).split("/")]
-        shown = group.shown or (self.file.shown if group.forms is None else None) or names[0]
-        if group.gender is not None and group.gender not in self.genders:
-            raise Unreadable(f"the gender {group.gender} is not one of {', '.join(self.genders)}")
-        gender = None if group.gender is None else self.genders.index(group.gender)
+def _words(name: str, file: _File, above: Mapping[str, tuple[Word, ...]]) -> Iterator[Word]:
+    """The words of a list, whose groups have words or are lists above it."""
+    groups, genders = file.words[name], file.genders.split()
+    for group in [_Words(words=groups)] if isinstance(groups, str) else groups:
+        if isinstance(group, str):
+            if group not in above:
+                raise Unreadable(f"there is no list {group} above")
+            yield from above[group]
+            continue
+        if group.gender not in (None, *genders):
+            raise Unreadable(f"the gender {group.gender} is not one of {', '.join(genders)}")
+        gender = genders.index(group.gender) if group.gender else None
+        names = [form.strip() for form in (group.forms or file.forms).split("/")]
         for written in group.words.split(","):
             forms = [form.strip() for form in written.split("/")]
-            if len(forms) == 1:
-                forms *= len(names)  # alike in all forms
-            if len(forms) != len(names):
+            if len(forms) not in (1, len(names)):
                 raise Unreadable(f"{written.strip()!r} must have the forms {' / '.join(names)}")
-            attributes = dict(zip(names, forms, strict=True)) | (group.model_extra or {})
-            yield Word(str(attributes[shown]), attributes, gender)
-
-    # Kinds and asides
-
-    def _signature(self, key: str) -> tuple[str, tuple[str, ...]]:
-        found = _SIGNATURE.fullmatch(key)
-        if not found:
-            raise WarmkitError(f"{self.path.name}: asides: {key!r} is not a name with its (parameters).")
-        return found[1], tuple(name.strip() for name in found[2].split(",") if name.strip())
-
-    def _aside(self, parameters: tuple[str, ...], aside: _Aside) -> Aside:
-        drawn, draw = self._draw(aside.draw, set(parameters))
-        return Aside(parameters, draw, self._paragraphs(aside.say, drawn))
-
-    def _kind(self, name: str, kind: _Kind) -> Kind:
-        drawn, draw = self._draw(kind.draw, set())
-        if bool(kind.ask) == bool(kind.equation and kind.wordings):
-            raise Unreadable("it needs an equation and wordings, or a list of questions under `ask`")
-        asked = kind.ask or [_Question(equation=kind.equation, wordings=kind.wordings)]
-        questions = tuple(self._question(question, drawn, kind.asides) for question in asked)
-        steps = {equation_steps(question.equation) for question in questions}
-        if len(steps) > 1:
-            raise Unreadable("its equations must have equally many operators")
-        if not steps <= {1, 2, 3, 4}:
-            raise Unreadable("an equation has one to four operators")
-        return Kind(name, steps.pop(), draw, questions)
-
-    def _question(self, question: _Question, drawn: set[str], asides: str) -> Question:
-        condition = None
-        if question.condition is not None:
-            condition = self._expression(question.condition, drawn)
-        drawn, draw = self._draw(question.draw, drawn)
-        equation = read_expression(question.equation)
-        check_equation(equation, drawn)
-        texts = [self._text(line, drawn) for line in _lines(question.wordings)]
-        for line, text in zip(_lines(question.wordings), texts, strict=True):
-            if missing := sorted(equation_numbers(equation) - slots_in(text)):
-                raise Unreadable(f"the equation uses {', '.join(missing)}, but not the wording {line!r}")
-        paragraphs = self._paragraphs(asides if question.asides is None else question.asides, drawn)
-        return Question(condition, draw, equation, tuple(texts), paragraphs)
-
-    def _draw(self, source: str | list[str], drawn: set[str]) -> tuple[set[str], tuple[Assignment, ...]]:
-        """The statements, and all the names that are drawn after them."""
-        drawn = set(drawn)
-        statements = tuple(read_statements(source if isinstance(source, str) else "\n".join(source)))
-        for statement in statements:
-            check(statement.value, self._knowing(drawn | self.words.keys()))
-            drawn.update(statement.names)
-        return drawn, statements
-
-    def _expression(self, source: str, drawn: set[str]) -> ast.expr:
-        node = read_expression(source)
-        check(node, self._knowing(drawn))
-        return node
-
-    def _text(self, source: str, drawn: set[str]) -> Text:
-        text = read_text(source)
-        check_text(text, self._knowing(drawn))
-        return text
-
-    def _paragraphs(self, source: str, drawn: set[str]) -> tuple[Paragraph, ...]:
-        """Between blank lines either sentences to choose from, or a call of an aside with a name."""
-        found: list[Paragraph] = []
-        for paragraph in re.split(r"\n\s*\n", source.strip()):
-            lines = _lines(paragraph)
-            if len(lines) == 1 and _CALL.fullmatch(lines[0]):
-                found.append(self._expression(lines[0], drawn))
-            elif lines:
-                found.append(tuple(self._text(line, drawn) for line in lines))
-        return tuple(found)
-
-    def _knowing(self, names: set[str]) -> Vocabulary:
-        return replace(self.vocabulary, variables=names)
+            forms *= len(names) // len(forms)  # a word that is written once is alike in all forms
+            every = dict(zip(names, forms, strict=True)) | (group.model_extra or {})
+            yield Word(str(every.get(file.shown or "", forms[0])), every, gender)
 
 
-def _lines(source: str) -> list[str]:
-    return [line.strip() for line in source.splitlines() if line.strip()]
+def _check_kind(kind: Kind, known: Names) -> None:
+    known = _check_draw(kind.draw, known)
+    for question in kind.ask:
+        _check_question(question, known, kind.asides)
+    steps = {syntax.count_steps(question.equation) for question in kind.ask}
+    if len(steps) > 1 or not steps <= {1, 2, 3, 4}:
+        raise Unreadable("an equation has one to four operators, and all equations of a kind equally many")
+
+
+def _check_question(question: Question, known: Names, asides: Paragraphs) -> None:
+    if question.condition is not None:
+        check(question.condition, known)
+    known = _check_draw(question.draw, known)
+    numbers = syntax.check_equation(question.equation, known.variables)
+    for position, wording in enumerate(question.wordings, start=1):
+        check(wording, known)
+        if missing := sorted(numbers - syntax.names_in(wording)):
+            raise Unreadable(f"the equation uses {missing[0]}, but wording {position} does not mention it")
+    _check_paragraphs(asides if question.asides is None else question.asides, known)
+
+
+def _check_draw(draw: Statements, known: Names) -> Names:
+    """The names that are known after these statements."""
+    for names, value in draw:
+        check(value, known.drawing(known.lists))
+        known = known.drawing(names)
+    return known
+
+
+def _check_paragraphs(paragraphs: Paragraphs, known: Names) -> None:
+    for paragraph in paragraphs:
+        for part in (paragraph,) if isinstance(paragraph, ast.expr) else paragraph:
+            check(part, known)

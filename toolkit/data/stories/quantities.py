@@ -84,14 +84,6 @@ def steps(quantity: Quantity) -> int:
     return 1 + steps(quantity.left) + steps(quantity.right) if isinstance(quantity, Operation) else 0
 
 
-def leaves(quantity: Quantity) -> list[Number]:
-    """Its numbers from left to right, repeated where they are used again."""
-    if isinstance(quantity, Operation):
-        return leaves(quantity.left) + leaves(quantity.right)
-    assert isinstance(quantity, Number)
-    return [quantity]
-
-
 def written(quantity: Quantity, name: Callable[[Number], str] = lambda number: number.literal) -> str:
     """The equation with the brackets it needs and no others; `name` says how a number is written."""
     return _written(quantity, name)[0]

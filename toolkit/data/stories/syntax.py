@@ -1,22 +1,25 @@
-"""The small language of the story files: which sentences of it are allowed, and how they are read.
+"""The small language of the story files: statements, expressions and texts with slots.
 
-Statements (`count = whole(3, 40)`, `need(a > b)`), expressions and the slots of a text are parsed by
-Python's `ast` and are never run as Python: `check` admits a few kinds of nodes and known names only.
+They are parsed by Python's `ast` and never run as Python. `check` admits a few kinds of nodes and only names
+that are known; `interpreter` computes with what is left.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _AGREEMENT = re.compile(r"(\w+):(.*)")
+_CALL = re.compile(r"[a-z_]+(\(.*\))?")
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_GLUE = (ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.Tuple, ast.List, ast.keyword)
-_ALLOWED = (*_OPERATORS, *_COMPARISONS, *_GLUE, ast.Mod, ast.And, ast.Or, ast.Not, ast.Load)
+_NODES = (
+    *(ast.Name, ast.Load, ast.Call, ast.keyword, ast.Attribute, ast.Constant, ast.Tuple, ast.IfExp),
+    *(ast.BinOp, *_OPERATORS, ast.Mod, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not),
+    *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+)
 
 
 class Unreadable(ValueError):
@@ -31,52 +34,49 @@ class Agreement:
     forms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """`names = value`; a statement without names is there for its effect: `need(a > b)`."""
-
-    names: tuple[str, ...]
-    value: ast.expr
-
-
+Statement = tuple[tuple[str, ...], ast.expr]
+"""`a, b = value`. Without names it is there for its effect: `need(a > b)`."""
 Text = tuple[str | ast.expr | Agreement, ...]
+Paragraph = tuple[Text, ...] | ast.expr
+"""Sentences of which one is said, or an expression that gives asides: `about(who)`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The names a sentence may use."""
+class Names:
+    """What a sentence may use."""
 
-    variables: Collection[str]
+    variables: frozenset[str]
+    lists: Collection[str]  # of words
     functions: Collection[str]
-    attributes: Collection[str]  # forms of words: {who.he}
-    genders: int = 0  # how many forms an agreement has
+    forms: Collection[str]  # of words: {who.he}
+    genders: int
+
+    def drawing(self, names: Collection[str]) -> Names:
+        """The same with more variables."""
+        return replace(self, variables=self.variables.union(names))
 
 
 def read_expression(source: str) -> ast.expr:
-    """An expression, not yet checked."""
     try:
         return ast.parse(source.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         raise Unreadable(f"can't read {source.strip()!r}") from None
 
 
-def read_statements(source: str) -> Iterator[Assignment]:
-    """One statement a line, not yet checked."""
-    for line in filter(None, map(str.strip, source.splitlines())):
-        if line.startswith("#"):
-            continue
-        names, equals, value = line.partition(" = ")
-        if not equals:
-            yield Assignment((), read_expression(line))
-            continue
-        found = tuple(name.strip() for name in names.split(","))
-        if not all(name.isidentifier() for name in found):
-            raise Unreadable(f"can't read {line!r}")
-        yield Assignment(found, read_expression(value))
+def read_statements(source: str | list[str]) -> tuple[Statement, ...]:
+    """One statement a line."""
+    return tuple(map(_statement, _lines(source if isinstance(source, str) else "\n".join(source))))
+
+
+def _statement(line: str) -> Statement:
+    left, equals, value = line.partition(" = ")
+    names = tuple(name.strip() for name in left.split(",")) if equals else ()
+    if not all(name.isidentifier() for name in names):
+        raise Unreadable(f"can't read {line!r}")
+    return names, read_expression(value if equals else line)
 
 
 def read_text(source: str) -> Text:
-    """Literal parts and slots, not yet checked."""
     parts: list[str | ast.expr | Agreement] = []
     for position, part in enumerate(_SLOT.split(source)):
         if position % 2 == 0:
@@ -87,96 +87,78 @@ def read_text(source: str) -> Text:
             parts.append(Agreement(agreement[1], tuple(agreement[2].split("|"))))
         else:
             parts.append(read_expression(part))
-    return tuple(part for part in parts if part != "")
+    return tuple(parts)
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """The variables and word lists that an expression uses; functions are no names."""
-    called = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
-    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and id(child) not in called}
+def read_texts(source: str) -> tuple[Text, ...]:
+    """One text a line."""
+    return tuple(map(read_text, _lines(source)))
 
 
-def slots_in(text: Text) -> set[str]:
-    """The variables that a text mentions."""
-    found: set[str] = set()
-    for part in text:
-        if isinstance(part, Agreement):
-            found.add(part.name)
-        elif isinstance(part, ast.expr):
-            found |= names_in(part)
-    return found
+def read_paragraphs(source: str) -> tuple[Paragraph, ...]:
+    """Between blank lines either texts or one expression."""
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", source) if block.strip()]
+    return tuple(read_expression(block) if _CALL.fullmatch(block) else read_texts(block) for block in blocks)
 
 
-def check(node: ast.expr, vocabulary: Vocabulary) -> None:
-    """Refuse what the little language does not have, and names that nothing has drawn."""
-    for child in ast.walk(node):
-        match child:
-            case ast.Call(func=ast.Name(id=name)):
-                if name not in vocabulary.functions:
-                    raise Unreadable(f"there is no function {name}() in {ast.unparse(node)!r}")
-            case ast.Attribute(attr=name):
-                if name not in vocabulary.attributes:
-                    raise Unreadable(f"no word has a form .{name} in {ast.unparse(node)!r}")
+def _lines(source: str) -> list[str]:
+    """The lines that say something; a comment may end a statement."""
+    return [line for line in (line.partition("  #")[0].strip() for line in source.splitlines()) if line]
+
+
+def names_in(part: Text | ast.AST) -> set[str]:
+    """The variables and word lists that are used; functions are no names."""
+    if isinstance(part, tuple):
+        found = (names_in(slot) for slot in part if isinstance(slot, ast.expr))
+        return {slot.name for slot in part if isinstance(slot, Agreement)}.union(*found)
+    called = {id(node.func) for node in ast.walk(part) if isinstance(node, ast.Call)}
+    return {node.id for node in ast.walk(part) if isinstance(node, ast.Name) and id(node) not in called}
+
+
+def check(part: Text | ast.expr, known: Names) -> None:
+    """Refuse what the language does not have, and names that nothing has drawn."""
+    if unknown := sorted(names_in(part) - known.variables):
+        raise Unreadable(f"{unknown[0]} is used, but not drawn")
+    for slot in part if isinstance(part, tuple) else (part,):
+        if isinstance(slot, Agreement) and len(slot.forms) != known.genders:
+            raise Unreadable(
+                f"{{{slot.name}:{'|'.join(slot.forms)}}} needs {known.genders} forms, one a gender"
+            )
+        if isinstance(slot, ast.expr):
+            _check_expression(slot, known)
+
+
+def _check_expression(expression: ast.expr, known: Names) -> None:
+    for node in ast.walk(expression):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name not in known.functions:
+                raise Unreadable(f"there is no function {name}()")
+            case ast.Attribute(attr=name) if name not in known.forms:
+                raise Unreadable(f"no word has a form .{name}")
             case ast.Constant(value=str(source)):
-                check_text(read_text(source), vocabulary)
-            case ast.Constant(value=bool() | int() | float()) | ast.Name():
-                pass
-            case _ if not isinstance(child, _ALLOWED):
-                raise Unreadable(f"can't use {ast.unparse(node)!r}")
-    for name in sorted(names_in(node)):
-        if name not in vocabulary.variables:
-            raise Unreadable(f"{name} is not drawn, but used in {ast.unparse(node)!r}")
+                check(read_text(source), known)
+            case ast.Call(func=function) if not isinstance(function, ast.Name):
+                raise Unreadable(f"can't use {ast.unparse(expression)!r}")
+            case _ if not isinstance(node, _NODES):
+                raise Unreadable(f"can't use {ast.unparse(expression)!r}")
 
 
-def check_text(text: Text, vocabulary: Vocabulary) -> None:
-    """The same for the slots of a text."""
-    for part in text:
-        if isinstance(part, ast.expr):
-            check(part, vocabulary)
-        elif isinstance(part, Agreement):
-            if part.name not in vocabulary.variables:
-                raise Unreadable(f"{part.name} is not drawn, but used in {{{part.name}:…}}")
-            if len(part.forms) != vocabulary.genders:
-                raise Unreadable(
-                    f"{{{part.name}:{'|'.join(part.forms)}}} needs {vocabulary.genders} forms, one a gender"
-                )
-
-
-def check_equation(node: ast.expr, variables: Collection[str]) -> None:
-    """An equation has + - * /, drawn numbers, 1 and π; `a if condition else b` chooses a number."""
+def check_equation(node: ast.expr, variables: Collection[str]) -> set[str]:
+    """The numbers of an equation. It has + - * /, drawn numbers, 1, π, and `a if condition else b`."""
     match node:
-        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
-            check_equation(left, variables)
-            check_equation(right, variables)
-        case ast.IfExp(body=body, orelse=orelse):
-            check_equation(body, variables)
-            check_equation(orelse, variables)
-        case ast.Constant(value=1):
-            pass
-        case ast.Name(id=name):
-            if name != "π" and name not in variables:
-                raise Unreadable(f"the equation uses {name}, which is not drawn")
-        case _:
-            raise Unreadable(f"an equation can't have {ast.unparse(node)!r}")
-
-
-def equation_numbers(node: ast.expr) -> set[str]:
-    """The numbers that an equation uses and a text must therefore mention."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return equation_numbers(left) | equation_numbers(right)
-        case ast.IfExp(body=body, orelse=orelse):
-            return equation_numbers(body) | equation_numbers(orelse)
-        case ast.Name(id=name) if name != "π":
+        case ast.BinOp(left=one, op=op, right=other) if isinstance(op, _OPERATORS):
+            return check_equation(one, variables) | check_equation(other, variables)
+        case ast.IfExp(body=one, orelse=other):
+            return check_equation(one, variables) | check_equation(other, variables)
+        case ast.Constant(value=1) | ast.Name(id="π"):
+            return set()
+        case ast.Name(id=name) if name in variables:
             return {name}
-    return set()
+        case ast.Name(id=name):
+            raise Unreadable(f"the equation uses {name}, which is not drawn")
+    raise Unreadable(f"an equation can't have {ast.unparse(node)!r}")
 
 
-def equation_steps(node: ast.expr) -> int:
+def count_steps(equation: ast.expr) -> int:
     """How many operators an equation has."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return 1 + equation_steps(left) + equation_steps(right)
-        case ast.IfExp(body=body):
-            return equation_steps(body)
-    return 0
+    return sum(isinstance(node, ast.BinOp) for node in ast.walk(equation))

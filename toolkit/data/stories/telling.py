@@ -13,10 +13,10 @@ from fractions import Fraction
 from random import Random
 from typing import TypeVar
 
-from toolkit.data.stories.draw import FIRST_MARK, Draw, Redraw
-from toolkit.data.stories.interpreter import Kind, Question, Scope
-from toolkit.data.stories.language import Language
-from toolkit.data.stories.quantities import Quantity, leaves, template, value, written
+from toolkit.data.stories.draw import Draw, Redraw
+from toolkit.data.stories.interpreter import Scope
+from toolkit.data.stories.language import Kind, Language, Question
+from toolkit.data.stories.quantities import Quantity, template, value, written
 
 T = TypeVar("T")
 
@@ -52,25 +52,26 @@ def draft_story(kind: Kind, draw: Draw, language: Language) -> Draft:
 
     Raises `Redraw` if the numbers do not make a sensible story.
     """
-    scope = Scope(draw, language.words, language.asides)
+    scope = Scope(draw, language, {})
     scope.run(kind.draw)
     drafts = [
-        _ask(question, scope, language)
-        for question in kind.questions
+        _ask(question, kind, scope)
+        for question in kind.ask
         if question.condition is None or scope.evaluate(question.condition)
     ]
     draw.need(bool(drafts))
     return draw.one_of(*drafts) if len(drafts) > 1 else drafts[0]
 
 
-def _ask(question: Question, outer: Scope, language: Language) -> Draft:
+def _ask(question: Question, kind: Kind, outer: Scope) -> Draft:
     """A wording; asides go between its sentences, never after the question.
 
     An aside about somebody whom the wording does not name is left out.
     """
-    scope = Scope(outer.draw, outer.words, outer.named_asides, outer.variables)
+    language, rng = outer.language, outer.draw.rng
+    scope = Scope(outer.draw, language, outer.variables)
     scope.run(question.draw)
-    asides, rng = scope.asides(question.asides), scope.draw.rng
+    asides = scope.asides(kind.asides if question.asides is None else question.asides)
     wording = scope.render(rng.choice(question.wordings))
     sentences = _SENTENCE_END.split(wording)
     fitting = [aside for aside in asides if _names(aside, language) <= _names(wording, language)]
@@ -78,7 +79,7 @@ def _ask(question: Question, outer: Scope, language: Language) -> Draft:
     for aside in rng.sample(fitting, min(wanted, len(fitting))):
         place = rng.randrange(1, len(sentences)) if len(sentences) > 1 else 0
         sentences.insert(place, aside)
-    return Draft(_join(sentences, language), scope.quantity(question.equation, language.pi))
+    return Draft(_join(sentences, language), scope.quantity(question.equation))
 
 
 def _names(text: str, language: Language) -> frozenset[str]:
@@ -95,7 +96,7 @@ def _join(sentences: Sequence[str], language: Language) -> str:
 def tell_all(language: Language, count: int, seed: int) -> list[Story]:
     """`count` stories with different texts; their lengths as in `STEP_PERCENT`, kinds of a length evenly."""
     rng, kinds = Random(seed), language.kinds
-    cards = {length: [kind for kind in kinds if kind.steps == length] for length in STEP_PERCENT}
+    cards = {length: [name for name in kinds if kinds[name].steps == length] for length in STEP_PERCENT}
     decks = {length: _deck(same, rng) for length, same in cards.items() if same}
     lengths = _deck([length for length in decks for _ in range(STEP_PERCENT[length])], rng)
     balance = _Balance()
@@ -136,31 +137,23 @@ class _Balance:
 
 
 def _attempt(
-    kind: Kind, rng: Random, language: Language, balance: _Balance, known: dict[str, Story]
+    kind: str, rng: Random, language: Language, balance: _Balance, known: dict[str, Story]
 ) -> Story | None:
     """A new story of this kind, or None after a number of tries."""
     for _ in range(200):
         draw = Draw(rng, language.style)
         try:
-            draft = draft_story(kind, draw, language)
+            draft = draft_story(language.kinds[kind], draw, language)
         except Redraw:
             continue
-        story, order = _finish(kind, draw, draft, language)
-        mentioned = [draw.numbers[ord(mark) - FIRST_MARK].value for mark in order]
+        order, text = "".join(_MARK.findall(draft.text)), draft.text
+        for number in draw.numbers:
+            text = text.replace(number.mark, number.said)
+        text = _join([part[0].upper() + part[1:] for part in _SENTENCE_END.split(text)], language)
         # Two equal numbers would leave open which of them the equation means.
-        if len(set(mentioned)) < len(mentioned) or story.text in known:
+        different = {number.value for number in draw.numbers if number.mark in order}
+        if len(different) < len(order) or text in known:
             continue
         if balance.admits(len(order), template(draft.equation, order)):
-            return story
+            return Story(kind, text, written(draft.equation), value(draft.equation), language.lang)
     return None
-
-
-def _finish(kind: Kind, draw: Draw, draft: Draft, language: Language) -> tuple[Story, str]:
-    """The story with its numbers filled in, and its marks in the order of the text."""
-    order = "".join(_MARK.findall(draft.text))
-    missing = [leaf.literal for leaf in leaves(draft.equation) if leaf.mark and leaf.mark not in order]
-    assert not missing, f"{kind.name}: {missing} in the equation but not in: {draft.text}"
-    text = _MARK.sub(lambda found: draw.numbers[ord(found[0]) - FIRST_MARK].said, draft.text)
-    text = _join([part[0].upper() + part[1:] for part in _SENTENCE_END.split(text)], language)
-    story = Story(kind.name, text, written(draft.equation), value(draft.equation), language.lang)
-    return story, order
