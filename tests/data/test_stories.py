@@ -311,18 +311,22 @@ def test_what_is_written_is_worth_what_was_computed(quantity: Quantity) -> None:
     assert count_operators(parse(written(quantity))) >= steps(quantity)
 
 
+def _op(left: Quantity, op: str, right: Quantity) -> Operation:
+    return Operation(op, left, right)
+
+
 def test_brackets_are_written_only_where_they_are_needed() -> None:
     a, b, c, part = _number(50), _number(12), _number(4), Number(Fraction(3, 4), "3/4")
-    assert written((a - b) / c) == "(50 - 12) / 4"
-    assert written(a - (b + c)) == "50 - (12 + 4)"
-    assert written(a + b * c) == "50 + 12 * 4"
-    assert written(part * a) == "3/4 * 50"
-    assert written(a / part) == "50 / (3/4)"
-    assert written(a * (ONE - part)) == "50 * (1 - 3/4)"
+    assert written(_op(_op(a, "-", b), "/", c)) == "(50 - 12) / 4"
+    assert written(_op(a, "-", _op(b, "+", c))) == "50 - (12 + 4)"
+    assert written(_op(a, "+", _op(b, "*", c))) == "50 + 12 * 4"
+    assert written(_op(part, "*", a)) == "3/4 * 50"
+    assert written(_op(a, "/", part)) == "50 / (3/4)"
+    assert written(_op(a, "*", _op(ONE, "-", part))) == "50 * (1 - 3/4)"
 
 
 def test_pi_makes_an_answer_a_float() -> None:
-    radius = _number(7)
-    area = value(PI * radius * radius)
-    assert isinstance(area, float) and area == pytest.approx(math.pi * 49)
-    assert written(PI * radius * radius) == "π * 7 * 7"
+    area = _op(_op(PI, "*", _number(7)), "*", _number(7))
+    worth = value(area)
+    assert isinstance(worth, float) and worth == pytest.approx(math.pi * 49)
+    assert written(area) == "π * 7 * 7"

@@ -1,7 +1,7 @@
 """Quantities that know both how they are written and what they are worth.
 
-A kind of story computes with numbers of its text, `note - 3 * price`, and gets a tree from which the
-equation, its value and its template all come: they cannot drift apart.
+The equation of a story, `note - 3 * price`, becomes a tree over the numbers of its text. How it is written,
+its value and its template all come from that tree: they cannot drift apart.
 """
 
 from __future__ import annotations
@@ -15,27 +15,9 @@ _SUM, _PRODUCT, _ATOM = 1, 2, 3
 _RANK = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
 
 
-class Quantity:
-    """Something with a value: a `Number`, or an `Operation` on two quantities."""
-
-    __slots__ = ()
-
-    def __add__(self, other: Quantity) -> Operation:
-        return Operation("+", self, other)
-
-    def __sub__(self, other: Quantity) -> Operation:
-        return Operation("-", self, other)
-
-    def __mul__(self, other: Quantity) -> Operation:
-        return Operation("*", self, other)
-
-    def __truediv__(self, other: Quantity) -> Operation:
-        return Operation("/", self, other)
-
-
 @dataclass(frozen=True, slots=True)
-class Number(Quantity):
-    """A number of the text. In an f-string it is its `mark`, one private character, replaced at the end.
+class Number:
+    """A number of the text. In a draft it is its `mark`, one private character, replaced at the end.
 
     The mark tells where in the text the number stands, whatever it is said as.
     """
@@ -50,14 +32,15 @@ class Number(Quantity):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Quantity):
+class Operation:
     """`left op right`, with op one of + - * /."""
 
     op: str
-    left: Quantity
-    right: Quantity
+    left: Number | Operation
+    right: Number | Operation
 
 
+Quantity = Number | Operation
 ONE = Number(Fraction(1), "1")
 PI = Number(math.pi, "π")
 
@@ -66,7 +49,6 @@ def value(quantity: Quantity) -> Fraction | float:
     """The exact value; a float once π takes part."""
     if isinstance(quantity, Number):
         return quantity.value
-    assert isinstance(quantity, Operation)
     left, right = value(quantity.left), value(quantity.right)
     match quantity.op:
         case "+":
@@ -93,7 +75,6 @@ def _written(quantity: Quantity, name: Callable[[Number], str]) -> tuple[str, in
     if isinstance(quantity, Number):
         text = name(quantity)
         return text, _PRODUCT if "/" in text else _ATOM
-    assert isinstance(quantity, Operation)
     rank = _RANK[quantity.op]
     left, left_rank = _written(quantity.left, name)
     right, right_rank = _written(quantity.right, name)
@@ -110,7 +91,6 @@ def template(quantity: Quantity, order: str) -> str:
     """The equation over N0, N1, … in the `order` of the marks in a text; a + b and b + a give the same."""
     if isinstance(quantity, Number):
         return f"N{order.index(quantity.mark)}" if quantity.mark else quantity.literal
-    assert isinstance(quantity, Operation)
     sides = [template(quantity.left, order), template(quantity.right, order)]
     if quantity.op in "+*":
         sides.sort()
