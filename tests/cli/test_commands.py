@@ -236,10 +236,11 @@ def test_split_warns_of_near_duplicates_that_it_parts(tmp_path):
     assert "100 % alike" in output
 
 
-def test_generate_writes_problems_that_check(tmp_path):
+@pytest.mark.parametrize("lang", ["en", "hi", "zh"])
+def test_generate_writes_problems_that_check(tmp_path, lang):
     out = tmp_path / "new.jsonl"
     assert (
-        run("data", "generate", "--lang", "hi", "--count", "20", "--seed", "5", "--out", out).exit_code == 0
+        run("data", "generate", "--lang", lang, "--count", "20", "--seed", "5", "--out", out).exit_code == 0
     )
     summary = json.loads(run("data", "check", out, "--json", "--no-search").output)
     assert (summary["problems"], summary["bound"], summary["equation_ok"]) == (20, 20, 20)

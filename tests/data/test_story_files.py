@@ -147,6 +147,7 @@ def test_a_wording_without_a_number_of_the_equation_is_refused(tmp_path: Path) -
         ("had - gone", "had - gone * 2", "losing.some: an equation can't have '2'"),
         ("had - gone", "had ** gone", "losing.some: an equation can't have 'had ** gone'"),
         ("had - gone", "had - gone - 1 - 1 - 1 - 1", "losing.some: an equation has one to four operators"),
+        ("had - gone", "had - (1 if hole(2) else gone)", "losing.some: there is no function hole()"),
         ("had - gone", "had", "losing.some: an equation has one to four operators"),
         ("{who.he} lost", "{who.him} lost", "losing.some: no word has a form .him"),
         ("{who:his|her}", "{who:his}", "losing.some: {who:his} needs 2 forms, one a gender"),
@@ -193,8 +194,14 @@ def test_questions_of_a_kind_have_equally_many_operators(tmp_path: Path) -> None
 
 def test_a_number_that_is_not_said_can_not_stand_in_a_text(tmp_path: Path) -> None:
     language = _load(tmp_path, KIND.replace("gone = whole(2, 9)", "gone = between(2, 9)"))
-    with pytest.raises(TypeError, match=r"gone is not said: write say\(gone\)"):
-        _texts(language)
+    with pytest.raises(WarmkitError, match=r"xx\.yaml: losing\.some: gone is not said: write say\(gone\)"):
+        tell_all(language, 1, seed=0)
+
+
+def test_a_draw_that_can_not_be_made_is_named_with_its_file_and_kind(tmp_path: Path) -> None:
+    language = _load(tmp_path, KIND.replace("gone = whole(2, 9)", "gone = whole(9, 2)"))
+    with pytest.raises(WarmkitError, match=r"xx\.yaml: losing\.some: empty range"):
+        tell_all(language, 1, seed=0)
 
 
 # What is written
@@ -232,6 +239,13 @@ def test_an_equation_may_choose_between_two_numbers(tmp_path: Path) -> None:
     for story in tell_all(_load(tmp_path, kind), 6, seed=0):
         a, b = sorted(int(letter) for letter in story.text if letter.isdigit())
         assert story.answer == (b if "larger" in story.text else a) + 1
+
+
+def test_a_comment_may_stand_among_the_draws(tmp_path: Path) -> None:
+    kind = KIND.replace("  had = whole", "  # how many at first\n  had = whole").replace(
+        "9)\n", "9)  # some\n"
+    )
+    assert _texts(_load(tmp_path, kind)) == _texts(_load(tmp_path))
 
 
 def test_a_question_is_asked_only_if_its_condition_holds(tmp_path: Path) -> None:

@@ -206,6 +206,7 @@ def _check_question(question: Question, known: Names, asides: Paragraphs) -> Non
         check(question.condition, known)
     known = _check_draw(question.draw, known)
     numbers = syntax.check_equation(question.equation, known.variables)
+    check(question.equation, known.drawing({"π"}))
     for position, wording in enumerate(question.wordings, start=1):
         check(wording, known)
         if missing := sorted(numbers - syntax.names_in(wording)):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _AGREEMENT = re.compile(r"(\w+):(.*)")
+_COMMENT = re.compile(r"(?:^|\s\s)#")
 _CALL = re.compile(r"[a-z_]+(\(.*\))?")
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _NODES = (
@@ -102,8 +103,8 @@ def read_paragraphs(source: str) -> tuple[Paragraph, ...]:
 
 
 def _lines(source: str) -> list[str]:
-    """The lines that say something; a comment may end a statement."""
-    return [line for line in (line.partition("  #")[0].strip() for line in source.splitlines()) if line]
+    """The lines that say something, without comments."""
+    return [line for line in (_COMMENT.split(line)[0].strip() for line in source.splitlines()) if line]
 
 
 def names_in(part: Text | ast.AST) -> set[str]:

@@ -17,6 +17,7 @@ from toolkit.data.stories.draw import Draw, Redraw
 from toolkit.data.stories.interpreter import Scope
 from toolkit.data.stories.language import Kind, Language, Question
 from toolkit.data.stories.quantities import Quantity, template, value, written
+from toolkit.errors import WarmkitError
 
 T = TypeVar("T")
 
@@ -146,6 +147,8 @@ def _attempt(
             draft = draft_story(language.kinds[kind], draw, language)
         except Redraw:
             continue
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # only seen when it is drawn
+            raise WarmkitError(f"{language.lang}.yaml: {kind}: {error}.") from error
         order, text = "".join(_MARK.findall(draft.text)), draft.text
         for number in draw.numbers:
             text = text.replace(number.mark, number.said)
