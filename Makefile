@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install loop test check clean
+.PHONY: install loop test quick check clean
 
 install: $(VENV)/.installed
 
@@ -15,8 +15,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 loop: install
 	$(BIN)/warmkit loop --config configs/demo.yaml
 
+# In several processes, two more than cores: what waits for Label Studio or Ray overlaps with what computes.
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
+
+# Without a server, Ray and a browser: under a minute.
+quick: install
+	$(BIN)/python -m pytest -n logical -m "not (server or ray or browser or slow)"
 
 check: install
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -1,47 +1,48 @@
-"""People in Label Studio as annotators of a loop."""
+"""Label Studio as the annotator of a loop."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from annotation.book import Book
 from annotation.client import Client, Unreachable
 from annotation.project import ensure_project
 from annotation.pull import pull
 from annotation.push import push
-from toolkit.loop.annotator import Question, Response
+from annotation.store import TaskStore
+from toolkit.annotators.questions import Question, Response
 
 
 class LabelStudio:
-    """Asks in a project of its own, which `folder` knows. Making one fails if the server can't be reached.
+    """Asks in a project of its own, which the task store in `folder` names.
 
-    From then on a server that is away is a warning: what could not be sent or fetched is the next time.
+    Making one fails if the server can't be reached. After that, an unreachable server is a warning: what
+    could not be sent or fetched is tried again the next time.
     """
 
     name = "label-studio"
 
     def __init__(self, client: Client, folder: Path, title: str) -> None:
-        self.client, self.book = client, Book(folder)
-        project = ensure_project(client, self.book, title)
-        self.place, self.project = project.url, project.id
+        self.client, self.store = client, TaskStore(folder)
+        project = ensure_project(client, self.store, title)
+        self.location, self.project = project.url, project.id
         self.warnings: list[str] = []
-        self._pending = list(project.warnings)  # told with the next `collect`
+        self._pending = list(project.warnings)  # part of the warnings of the next `collect`
         self._last = 0
 
     def submit(self, questions: Sequence[Question]) -> None:
         try:
-            self._pending += push(self.client, self.book, questions).warnings
+            self._pending += push(self.client, self.store, questions).warnings
         except Unreachable as error:
             self._pending.append(_later(error))
 
     def collect(self) -> Sequence[Response]:
-        """What is new or changed since the last time; all there is the first time."""
+        """What is new or has changed since the last time; everything the first time."""
         self.warnings, self._pending = self._pending, []
         try:
-            self.warnings += pull(self.client, self.book).warnings
+            self.warnings += pull(self.client, self.store).warnings
         except Unreachable as error:
             if _later(error) not in self.warnings:
                 self.warnings.append(_later(error))
-        responses, unclear, self._last = self.book.responses(self._last)
+        responses, unclear, self._last = self.store.responses(self._last)
         self.warnings += unclear
         return responses
 

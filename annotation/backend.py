@@ -1,8 +1,8 @@
 """Live suggestions: Label Studio's ML backend protocol, spoken on loopback.
 
-What suggests is a function, so nothing here knows a model: texts and answers in, an equation and how sure
-it is out, or None. Tasks that show candidates get the score alone: a suggestion would give away the model's
-favourite. Tasks that have none get it as "my own equation", to be looked at, changed or not.
+A function makes the suggestions, so this module knows no model: texts and answers in, an equation and its
+probability out, or None. Tasks that show candidates get only a score: a suggestion would reveal the model's
+favourite. Tasks without candidates get the suggestion as "my own equation", to be kept or changed.
 """
 
 import math
@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from annotation.client import READ, WRITE, Client, LabelStudioError
+from annotation.interface import BAD, EQUATION, OWN, PICK
 from annotation.listener import USER
-from annotation.page import BAD, EQUATION, OWN, PICK
 from toolkit.errors import WarmkitError
 
 TITLE = "warmkit"
@@ -28,20 +28,20 @@ class Suggest(Protocol):
     def version(self) -> str: ...
 
     def refresh(self) -> None:
-        """Take up a newer model, if there is one."""
+        """Load a newer model, if there is one."""
 
     def __call__(self, texts: Sequence[str], answers: Sequence[float]) -> Sequence[Suggestion | None]: ...
 
 
 class Backend:
-    """Answers what Label Studio asks. `answers` are the known ones, by problem id."""
+    """Answers the requests of Label Studio. `answers` are the known answers, by problem id."""
 
     def __init__(self, suggest: Suggest, answers: Mapping[str, float]) -> None:
         self._suggest, self._answers = suggest, answers
         self._one_at_a_time = threading.Lock()
 
     def answer(self, method: str, path: str, body: Any) -> dict[str, Any] | None:
-        """For `annotation.listener`. The body of /setup holds the owner's key: it is not looked at."""
+        """For `annotation.listener`. The body of /setup holds the owner's key: it is never read."""
         with self._one_at_a_time:
             return self._answer(method, path, body)
 
@@ -65,17 +65,17 @@ class Backend:
         if not isinstance(tasks, list):
             raise WarmkitError("There are no tasks in the request.")
         data = [task.get("data") if isinstance(task, Mapping) else None for task in tasks]
-        asked = [self._problem(its) for its in data]
-        open_ = [problem for problem in asked if problem is not None]
-        texts, answers = [text for text, _ in open_], [answer for _, answer in open_]
-        found = iter(self._suggest(texts, answers) if open_ else ())
+        problems = [self._problem(fields) for fields in data]
+        known = [problem for problem in problems if problem is not None]
+        texts, answers = [text for text, _ in known], [answer for _, answer in known]
+        suggestions = iter(self._suggest(texts, answers) if known else ())
         return [
-            self._prediction(its, next(found) if problem is not None else None)
-            for its, problem in zip(data, asked, strict=True)
+            self._prediction(fields, next(suggestions) if problem is not None else None)
+            for fields, problem in zip(data, problems, strict=True)
         ]
 
     def _problem(self, data: Any) -> tuple[str, float] | None:
-        """The text and the answer of a task; None where it has not both."""
+        """The text and the answer of a task; None if it lacks one of them."""
         if not isinstance(data, Mapping):
             return None
         text, answer = data.get("problem"), data.get("answer")
@@ -106,18 +106,18 @@ def _control(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
 def _shows_candidates(data: Mapping[str, Any]) -> bool:
     shown = data.get("candidates")
     return isinstance(shown, list) and any(
-        isinstance(one, Mapping) and one.get("alias") not in (OWN, BAD) for one in shown
+        isinstance(choice, Mapping) and choice.get("alias") not in (OWN, BAD) for choice in shown
     )
 
 
 @contextmanager
 def attached(client: Client, project: int, url: str, secret: str) -> Iterator[None]:
-    """Label Studio knows the backend of a project while the block runs."""
+    """The backend is added to a project of Label Studio while the block runs."""
     with client.translated(f"adding the backend to project {project}"):
-        for left in client.sdk.ml.list(project=project, request_options=READ):
-            if left.title == TITLE:  # by a kill
-                client.sdk.ml.delete(int(left.id or 0), request_options=WRITE)
-        made = client.sdk.ml.create(
+        for old in client.sdk.ml.list(project=project, request_options=READ):
+            if old.title == TITLE:  # left behind by a kill
+                client.sdk.ml.delete(int(old.id or 0), request_options=WRITE)
+        added = client.sdk.ml.create(
             project=project,
             url=url,
             title=TITLE,
@@ -131,5 +131,5 @@ def attached(client: Client, project: int, url: str, secret: str) -> Iterator[No
     try:
         yield
     finally:
-        with suppress(LabelStudioError), client.translated("taking the backend away"):
-            client.sdk.ml.delete(int(made.id or 0), request_options=WRITE)
+        with suppress(LabelStudioError), client.translated("removing the backend"):
+            client.sdk.ml.delete(int(added.id or 0), request_options=WRITE)

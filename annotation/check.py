@@ -1,28 +1,28 @@
-"""What works at a Label Studio and what does not, in sentences. Nothing is written there."""
+"""What works with a Label Studio server and what does not, in sentences. Nothing is written there."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.api import call
 from annotation.client import READ, Client, LabelStudioError, Refused
 from annotation.environment import VERSION
-from annotation.wire import answered
 
 
 @dataclass(frozen=True)
 class Finding:
     name: str
-    works: bool | None  # None: it can't be told from here
+    works: bool | None  # None: unknown
     sentence: str
 
 
 def who(client: Client) -> str:
-    """The user whose key it is; an error where it is nobody's."""
+    """The user whose key it is; an error if it is nobody's."""
     return _user(client)[0]
 
 
 def examine(client: Client) -> list[Finding]:
-    """Everything that the bridge needs, as far as it can be seen; the first thing that fails ends it."""
+    """All findings about what the bridge needs, up to the first failure."""
     findings: list[Finding] = []
     try:
         findings.extend(_findings(client))
@@ -35,9 +35,9 @@ def examine(client: Client) -> list[Finding]:
 
 
 def _findings(client: Client) -> Iterator[Finding]:
-    release, edition = _asked(client, "asking for its version", "api/version/", "release", "edition")
+    release, edition = _fields(client, "asking for its version", "api/version/", "release", "edition")
     if not isinstance(release, str):
-        raise _another(client)
+        raise _not_label_studio(client)
     yield Finding("reachable", True, f"{client.url} is reached.")
     yield _version(release, edition)
     kind = "personal access token" if client.connection.key.startswith("eyJ") else "legacy token"
@@ -46,11 +46,11 @@ def _findings(client: Client) -> Iterator[Finding]:
     if client.connection.warning:
         yield Finding("private", None, client.connection.warning)
     if not permissions:
-        yield Finding("projects", None, "Whether the user may make projects shows when one is made.")
+        yield Finding("projects", None, "It is not known whether the user may make projects.")
     elif "projects.create" in permissions:
         yield Finding("projects", True, "The user may make projects.")
     else:
-        yield Finding("projects", False, "The user may not make projects: ask who runs the server.")
+        yield Finding("projects", False, "The user may not make projects. Ask whoever runs the server.")
     tested = release == VERSION
     yield Finding(
         "uncertainty",
@@ -65,20 +65,20 @@ def _findings(client: Client) -> Iterator[Finding]:
 
 
 def _user(client: Client) -> tuple[str, frozenset[str]]:
-    name, permissions = _asked(client, "trying the key", "api/current-user/whoami", "email", "permissions")
+    name, permissions = _fields(client, "trying the key", "api/current-user/whoami", "email", "permissions")
     if not isinstance(name, str):
-        raise _another(client)
+        raise _not_label_studio(client)
     return name, frozenset(map(str, permissions if isinstance(permissions, list) else ()))
 
 
-def _asked(client: Client, what: str, path: str, *names: str) -> list[Any]:
-    """Fields of an answer, None where it has them not: whoever is at an address may say anything."""
-    found = answered(client, what, "GET", path)
+def _fields(client: Client, what: str, path: str, *names: str) -> list[Any]:
+    """Fields of an answer, None if it lacks them: whatever is at an address may answer anything."""
+    found = call(client, what, "GET", path)
     return [found.get(name) if isinstance(found, dict) else None for name in names]
 
 
-def _another(client: Client) -> LabelStudioError:
-    return LabelStudioError(f"{client.url}: what answers there is no Label Studio. Check the address.")
+def _not_label_studio(client: Client) -> LabelStudioError:
+    return LabelStudioError(f"{client.url}: this is not a Label Studio server. Check the address.")
 
 
 def _version(release: str, edition: object) -> Finding:
@@ -91,7 +91,7 @@ def _version(release: str, edition: object) -> Finding:
 def _webhook(client: Client) -> tuple[bool | None, str]:
     if client.connection.is_local:
         return None, (
-            "Webhooks may be set; one to this machine arrives where the server was started by warmkit "
-            "annotate serve, or with LABEL_STUDIO_SSRF_PROTECTION_ENABLED=false. Polling works without."
+            "Webhooks may be set. They reach this machine if the server was started by warmkit annotate "
+            "serve, or with LABEL_STUDIO_SSRF_PROTECTION_ENABLED=false. Polling works without."
         )
     return None, "Webhooks may be set, if the server can reach this machine. Polling works without."

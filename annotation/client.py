@@ -1,10 +1,10 @@
-"""A Label Studio to talk to, whose faults are sentences.
+"""A client of Label Studio whose errors are sentences.
 
     with Client(find_connection()) as client, client.translated("listing the projects"):
         projects = list(client.sdk.projects.list(request_options=READ))
 
-Reads are tried again by the SDK; writes never are (it would repeat a POST whose answer got lost): whoever
-writes looks afterwards at what arrived. Legacy tokens and personal access tokens both work.
+The SDK repeats reads that fail. It must not repeat writes (a POST whose answer got lost would be done twice):
+whoever writes checks afterwards what has arrived. Legacy tokens and personal access tokens both work.
 """
 
 import re
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 READ: "RequestOptions" = {"max_retries": 2}
 WRITE: "RequestOptions" = {"max_retries": 0}
 TIMEOUT = 60.0  # seconds without a byte
-LONGEST = 300  # characters of a server's answer that a sentence quotes
+LONGEST = 300  # characters of a server's answer that a message quotes
 
 _SECRETS = re.compile(r"\b(?:Token|Bearer)\s+[\w.-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
@@ -36,19 +36,19 @@ class LabelStudioError(WarmkitError):
 
 
 class Unreachable(LabelStudioError):
-    """It is down, too slow or too busy: worth trying again later."""
+    """The server is down, too slow or too busy: try again later."""
 
 
 class Refused(LabelStudioError):
-    """The key is wrong or expired, or may not do this."""
+    """The key is wrong or expired, or its user may not do this."""
 
 
 class Gone(LabelStudioError):
-    """What was asked for is not there (any more)."""
+    """What was asked for does not exist, or no longer."""
 
 
 class Client:
-    """The SDK's client of a connection, made when it is first used: the SDK takes seconds to load."""
+    """The SDK's client of a connection. It is made at its first use: the SDK takes seconds to load."""
 
     def __init__(self, connection: Connection, timeout: float = TIMEOUT) -> None:
         self.connection = connection
@@ -62,7 +62,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Give the sockets back; the client can be used again all the same."""
+        """Close the sockets. The client can still be used again."""
         http, self._http = self._http, None
         if http is not None:
             self.__dict__.pop("sdk", None)
@@ -79,12 +79,12 @@ class Client:
 
         self._http = httpx.Client(
             timeout=self._timeout,
-            follow_redirects=False,  # a key goes to the address that the user named and to no other
+            follow_redirects=False,  # a key is sent to the address that the user named and to no other
             trust_env=not self.connection.is_local,  # no proxy leads to this machine
         )
         with self.translated("reading the key"):
             return LabelStudio(
-                base_url=self.url + "/",  # without the slash a personal token forgets the path of the address
+                base_url=self.url + "/",  # without the slash, a personal token loses the path of the address
                 api_key=self.connection.key,
                 timeout=self._timeout,
                 max_retries=0,
@@ -93,7 +93,7 @@ class Client:
 
     @contextmanager
     def translated(self, what: str) -> Iterator[None]:
-        """Faults of the network, the server and the SDK become sentences that say `what` was being done."""
+        """Errors of the network, the server and the SDK become sentences that say `what` was being done."""
         import httpx
         from label_studio_sdk.core.api_error import ApiError
         from label_studio_sdk.core.parse_error import ParsingError
@@ -111,20 +111,20 @@ class Client:
             start = " Start it with: warmkit annotate serve" if self.connection.is_local else ""
             raise Unreachable(
                 f"{self.url}: {what}: the server can't be reached ({self._quote(error)}). "
-                f"Is it running, and the address right?{start}"
+                f"Is it running, and is the address right?{start}"
             ) from None
         except httpx.InvalidURL as error:
             raise LabelStudioError(f"{self.url}: {what}: {self._quote(error)}.") from None
         except ApiError as error:
-            raise self._answer(what, error.status_code or 0, error.body, error.headers or {}) from None
+            raise self._error(what, error.status_code or 0, error.body, error.headers or {}) from None
         except (ParsingError, ValidationError, JSONDecodeError, UnicodeDecodeError) as error:
             raise LabelStudioError(
-                f"{self.url}: {what}: the answer is not one of Label Studio ({self._quote(error)}). "
+                f"{self.url}: {what}: the answer is not from Label Studio ({self._quote(error)}). "
                 "Check address and version: warmkit annotate connect URL --check"
             ) from None
 
-    def _answer(self, what: str, status: int, body: Any, headers: dict[str, str]) -> LabelStudioError:
-        """The sentence for an answer that is none."""
+    def _error(self, what: str, status: int, body: Any, headers: dict[str, str]) -> LabelStudioError:
+        """The error for an answer with such a status."""
         start = f"{self.url}: {what}:"
         detail = self._quote(body)
         quoted = f" ({detail})" if detail else ""
@@ -137,23 +137,25 @@ class Client:
         if status == 403:
             return Refused(f"{start} the key's user may not do this{quoted}.")
         if status == 404:
-            return Gone(f"{start} it is not there, or was deleted{quoted}.")
+            return Gone(f"{start} it does not exist, or was deleted{quoted}.")
         if status == 429:
             return Unreachable(f"{start} the server asks to go slower (429). Try again later.")
         if status == 408 or status >= 500:
             return Unreachable(f"{start} the server failed ({status}). Try again later, or see its log.")
         if 300 <= status < 400:
-            place = self._quote({key.lower(): value for key, value in headers.items()}.get("location", ""))
-            return LabelStudioError(f"{start} the server sends us on to {place}. Connect to that address.")
+            target = self._quote({key.lower(): value for key, value in headers.items()}.get("location", ""))
+            return LabelStudioError(f"{start} the server redirects to {target}. Connect to that address.")
         if 200 <= status < 300:
-            return LabelStudioError(f"{start} the answer is not one of Label Studio. Check the address.")
+            return LabelStudioError(f"{start} the answer is not from Label Studio. Check the address.")
         return LabelStudioError(f"{start} Label Studio answered {status}{quoted}.")
 
-    def _quote(self, said: object) -> str:
-        """Words of others for a sentence of ours: one short line, no markup, no key."""
-        if isinstance(said, dict):
-            said = next((said[name] for name in ("validation_errors", "detail") if said.get(name)), said)
-        text = redacted(str(said or ""), self.connection.key)
+    def _quote(self, quoted: object) -> str:
+        """Text of the server for a message of ours: one short line, no markup, no key."""
+        if isinstance(quoted, dict):
+            quoted = next(
+                (quoted[name] for name in ("validation_errors", "detail") if quoted.get(name)), quoted
+            )
+        text = redacted(str(quoted or ""), self.connection.key)
         text = " ".join(_MARKUP.sub(" ", text).split()).rstrip(".")
         text = "".join(character for character in text if character.isprintable())
         return text if len(text) <= LONGEST else text[:LONGEST] + "…"

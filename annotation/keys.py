@@ -1,4 +1,4 @@
-"""Where Label Studio is, and the key to it: from the environment, else from a file that only its owner reads.
+"""The URL of Label Studio and its key: from the environment, else from a file that only its owner reads.
 
     LABEL_STUDIO_URL, LABEL_STUDIO_API_KEY    come first
     DATA/label-studio.json                    written by `warmkit annotate connect` and `serve`
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from toolkit.data.write import replacing
 from toolkit.errors import WarmkitError
+from toolkit.storage.atomic import replacing
 
 URL = "LABEL_STUDIO_URL"
 KEY = "LABEL_STUDIO_API_KEY"
@@ -24,7 +24,7 @@ CONNECT = "warmkit annotate connect URL, or start a server of your own: warmkit 
 
 @dataclass(frozen=True)
 class Connection:
-    """An address and a key, both checked and without ornament."""
+    """A URL and a key, both checked and normalized."""
 
     url: str
     key: str = field(repr=False)
@@ -40,14 +40,14 @@ class Connection:
 
     @property
     def warning(self) -> str | None:
-        """What a person should know before the key travels."""
+        """What the user should know before the key is sent."""
         if self.url.startswith("https://") or self.is_local:
             return None
-        return f"{self.url} is plain http: everyone on the way can read the key. Use https if the server can."
+        return f"{self.url} is plain http: everyone on the way can read the key. Use https if it can."
 
 
 def data_folder() -> Path:
-    """Where warmkit keeps what is the user's and of no run."""
+    """The folder for what belongs to the user and to no run."""
     if home := os.environ.get("WARMKIT_HOME"):
         return Path(home).expanduser().absolute()
     shared = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -59,7 +59,7 @@ def connection_file() -> Path:
 
 
 def find_connection() -> Connection:
-    """The address and the key that the user gave last. A key goes to no address but its own."""
+    """The URL and the key that the user gave last. A key is only ever sent to its own URL."""
     url, key = os.environ.get(URL), os.environ.get(KEY)
     current, keys = _stored() if not (url and key) else ("", {})
     url = clean_url(url) if url else current
@@ -72,12 +72,12 @@ def find_connection() -> Connection:
 
 
 def stored_key(url: str) -> str | None:
-    """The key that is kept for an address."""
+    """The key that is kept for a URL."""
     return _stored()[1].get(url)
 
 
 def store_connection(connection: Connection) -> Path:
-    """Keep it for the commands to come. Keys of other servers stay; which one is used is the last one."""
+    """Keep it for later commands. Keys of other servers are kept too; the last one stored is used."""
     path = connection_file()
     _, keys = _stored()
     kept = {"url": connection.url, "keys": {**keys, connection.url: connection.key}}
@@ -86,7 +86,7 @@ def store_connection(connection: Connection) -> Path:
 
 
 def _stored() -> tuple[str, dict[str, str]]:
-    """The address in use ("" where there is none) and the keys, by address."""
+    """The URL in use ("" if there is none) and the keys, by URL."""
     path = connection_file()
     written = read_private(path)
     if written is None:
@@ -94,12 +94,12 @@ def _stored() -> tuple[str, dict[str, str]]:
     try:
         found = json.loads(written)
         return str(found["url"]), {str(url): str(key) for url, key in found["keys"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):  # whose text may hold a key
+    except (ValueError, KeyError, TypeError, AttributeError):  # their text may hold a key
         raise WarmkitError(f"{path}: it is damaged. Move it away, then: {CONNECT}") from None
 
 
 def write_private(path: Path, text: str) -> None:
-    """A file for its owner alone, whole or not at all."""
+    """Write a file for its owner alone, whole or not at all."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -109,13 +109,13 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_private(path: Path) -> str | None:
-    """What is in a file for its owner alone; one that others can read is refused."""
+    """The text of a file for its owner alone; a file that others can read is refused."""
     try:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
                 raise WarmkitError(
-                    f"{path}: others can read it, and a secret is in it. "
-                    f"If it is still one: chmod 600 {path}. Else make a new key in Label Studio."
+                    f"{path}: others can read it, and it holds a secret. "
+                    f"If nobody has read it: chmod 600 {path}. Else make a new key in Label Studio."
                 )
             return file.read()
     except FileNotFoundError:
@@ -126,41 +126,41 @@ def read_private(path: Path) -> str | None:
 
 
 def clean_url(url: str) -> str:
-    """An address as all commands write it, or a sentence why it is none."""
+    """A URL as all commands write it; an error if it is not a URL."""
     try:
         parts = urlsplit(url.strip())
-        port = parts.port  # raises where it is no port
+        port = parts.port  # raises if it is not a port
     except ValueError:
-        raise WarmkitError(f"{_shown(url)} is no address. Write it like http://127.0.0.1:8080.") from None
+        raise WarmkitError(f"{_shown(url)} is not an address. Write it like http://127.0.0.1:8080.") from None
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
-        raise WarmkitError(f"{_shown(url)} is no address. Write it like http://127.0.0.1:8080.")
+        raise WarmkitError(f"{_shown(url)} is not an address. Write it like http://127.0.0.1:8080.")
     if parts.username is not None or parts.password is not None:
         raise WarmkitError(
-            f"The address of {parts.hostname} has a name or password in it, where logs would show it. "
+            f"The address of {parts.hostname} has a name or password in it, which logs would show. "
             f"Leave it out, and give the key in {KEY} or at the prompt."
         )
     if parts.query or parts.fragment or not parts.netloc.isascii() or any(c.isspace() for c in url.strip()):
         raise WarmkitError(f"{_shown(url)}: give the address alone, like http://127.0.0.1:8080.")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    place = host if port is None else f"{host}:{port}"
-    return SplitResult(parts.scheme.lower(), place, parts.path.rstrip("/"), "", "").geturl()
+    netloc = host if port is None else f"{host}:{port}"
+    return SplitResult(parts.scheme.lower(), netloc, parts.path.rstrip("/"), "", "").geturl()
 
 
 def clean_key(key: str) -> str:
-    """A key that can be sent in a header, or a sentence why it can't; the key is in none of them."""
+    """A key that can be sent in a header; an error, which never shows the key, if it can't be."""
     key = key.strip()
     if not key:
         raise WarmkitError(f"The Label Studio key is empty. Set {KEY}, or: warmkit annotate connect URL")
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise WarmkitError(
-            "The Label Studio key has a space, a line end or a character that no key has. "
+            "The Label Studio key has a space, a line end or a character that is in no key. "
             "Copy it again from Label Studio, Account & Settings."
         )
     return key
 
 
 def _shown(url: str) -> str:
-    """What was given as an address, without what might be a secret in it."""
+    """What was given as a URL, without what might be a secret in it."""
     return repr(re.split("[?#]", url.strip().rpartition("@")[2])[0][:60])
 
 

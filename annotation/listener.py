@@ -1,7 +1,7 @@
-"""A small HTTP server on loopback, for what Label Studio calls: the webhook and the backend.
+"""A small HTTP server on loopback that Label Studio calls: for the webhook and the backend.
 
-Whoever calls must know the secret, which is compared in constant time before anything is read. Bodies have
-a limit, slow callers are cut off, and nothing that is said in a request is ever logged.
+Callers must know the secret, which is compared in constant time before anything is read. Bodies have a
+limit, slow callers are cut off, and nothing of a request is ever logged.
 """
 
 import hmac
@@ -23,13 +23,13 @@ Answer = Callable[[str, str, Any], "dict[str, Any] | None"]  # method, path, bod
 
 
 def authorization(secret: str) -> str:
-    """The header that opens the door."""
+    """The header that authorizes a request."""
     return "Basic " + b64encode(f"{USER}:{secret}".encode()).decode()
 
 
 @contextmanager
 def listening(answer: Answer, secret: str, largest: int, port: int = 0) -> Iterator[str]:
-    """Answers while the block runs; gives the address."""
+    """Answers requests while the block runs; gives the URL."""
 
     class Handler(_Handler):
         pass
@@ -67,27 +67,27 @@ class _Handler(BaseHTTPRequestHandler):
         self._handle()
 
     def _handle(self) -> None:
-        self.close_connection = True  # unread bodies never become the next request
+        self.close_connection = True  # an unread body must not become the next request
         given = self.headers.get("Authorization") or ""
         if not hmac.compare_digest(given.encode("latin-1", "replace"), self.expected.encode()):
             return self._send(401, {"error": "The secret is wrong."})
         length = self.headers.get("Content-Length") or "0"
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
-            return self._send(411, {"error": "Say how long the body is."})
+            return self._send(411, {"error": "The length of the body is missing."})
         if int(length) > self.largest:
             return self._send(413, {"error": "The body is too large."})
         try:
             read = self.rfile.read(int(length))
             body = json.loads(read) if read else None
         except (ValueError, RecursionError):
-            return self._send(400, {"error": "The body is no JSON."})
+            return self._send(400, {"error": "The body is not JSON."})
         try:
             found = type(self).answer(self.command, self.path.partition("?")[0], body)
         except WarmkitError as error:
             return self._send(400, {"error": str(error)})
-        except Exception as error:  # the caller gets an answer, whatever broke; its words stay here
+        except Exception as error:  # the caller gets an answer, but not the text of the error
             return self._send(500, {"error": f"It failed: {type(error).__name__}."})
-        return self._send(404 if found is None else 200, found or {"error": "There is nothing here."})
+        return self._send(404 if found is None else 200, found or {"error": "There is no such page."})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         written = json.dumps(body, ensure_ascii=False).encode()

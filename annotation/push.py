@@ -1,78 +1,82 @@
-"""Questions to the server: each once, whatever breaks on the way.
+"""Questions to the server: each once, whatever fails on the way.
 
-What is about to be sent is written down first. A write is never repeated blindly: when its outcome is not
-known, what the server has is read, and only what is missing is sent. That is also how a push begins after
-a kill, or when the server's count is not ours.
+Questions are stored before they are sent. A write is never repeated blindly: if its result is not known, the
+tasks of the server are listed, and only the missing ones are sent. A push also begins so after a kill, or if
+the server has another number of tasks than the store.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from annotation.book import Book
+from annotation.api import call, project_counts
 from annotation.client import Client, Gone, Unreachable
 from annotation.project import gone, set_model_version
 from annotation.reconcile import reconcile
+from annotation.store import TaskStore
 from annotation.tasks import Key, key_of, model_version, task_of
-from annotation.wire import answered, counts
+from toolkit.annotators.questions import Question
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotator import Question
 
-CHUNK = 1_000  # tasks of one request: each costs the server a while, and yet a bar should move
+CHUNK = 1_000  # tasks of one request: many, because each request is slow; few, so that a bar moves
 TRIES = 4
 
 
 @dataclass(frozen=True)
 class Pushed:
     sent: int
-    there: int  # were on the server already
+    already_sent: int
     warnings: tuple[str, ...] = ()
 
 
 def push(
     client: Client,
-    book: Book,
+    store: TaskStore,
     questions: Sequence[Question],
     on_chunk: Callable[[int], object] = lambda count: None,
     sleep: Callable[[float], None] = time.sleep,
     chunk: int = CHUNK,
 ) -> Pushed:
-    """Make a task of each question that has none."""
-    project = book.project
+    """Make a task for each question that has none."""
+    project = store.project
     if project is None:
-        raise WarmkitError(f"{book.folder}: it has no project yet.")
+        raise WarmkitError(f"{store.folder}: it has no project yet.")
     wanted = {key_of(question): question for question in questions}
     try:
-        with book.lock():
+        with store.lock():
             warnings: list[str] = []
-            if not _is_settled(client, book, project):
-                warnings += reconcile(client, book)[0]
-            sent = book.sent()
+            if not _is_settled(client, store, project):
+                warnings += reconcile(client, store)[0]
+            sent = store.sent()
             missing = [question for key, question in wanted.items() if key not in sent]
-            book.ask(missing)
+            store.ask(missing)
             for first in range(0, len(missing), chunk):
                 part = missing[first : first + chunk]
-                _send(client, book, project, part, sleep)
+                _send(client, store, project, part, sleep)
                 on_chunk(len(part))
             if missing:
-                after, _ = counts(client, project)
-                if after[0] != book.count_tasks():  # one was doubled on the way, or others are at work
-                    warnings += reconcile(client, book)[0]
+                counts, _ = project_counts(client, project)
+                if counts.tasks != store.count_tasks():  # one was sent twice, or others are at work
+                    warnings += reconcile(client, store)[0]
             if wanted:
-                set_model_version(client, book, model_version(max(key.round for key in wanted)))
+                set_model_version(client, store, model_version(max(key.round for key in wanted)))
     except Gone:
-        raise gone(client, book) from None
+        raise gone(client, store) from None
     return Pushed(len(missing), len(wanted) - len(missing), tuple(warnings))
 
 
-def _is_settled(client: Client, book: Book, project: int) -> bool:
-    """Whether the book knows what the server has: nothing yet, or as many tasks as there are."""
-    count = book.count_tasks()
-    return not book.is_unsure() and (not count or counts(client, project)[0][0] == count)
+def _is_settled(client: Client, store: TaskStore, project: int) -> bool:
+    """Whether the store has the tasks of the server: none yet, or as many as the server has."""
+    count = store.count_tasks()
+    return not store.is_unsure() and (not count or project_counts(client, project)[0].tasks == count)
 
 
 def _send(
-    client: Client, book: Book, project: int, questions: Sequence[Question], sleep: Callable[[float], None]
+    client: Client,
+    store: TaskStore,
+    project: int,
+    questions: Sequence[Question],
+    sleep: Callable[[float], None],
 ) -> None:
     left = {key_of(question): question for question in questions}
     for attempt in range(TRIES):
@@ -84,11 +88,11 @@ def _send(
             sleep(0.5 * 2**attempt)
             ids = []
         if len(ids) == len(left):
-            with book.transaction():
-                book.add_tasks(dict(zip(ids, left, strict=True)))
+            with store.transaction():
+                store.add_tasks(dict(zip(ids, left, strict=True)))
             return
-        reconcile(client, book)
-        sent = book.sent()
+        reconcile(client, store)
+        sent = store.sent()
         left = {key: question for key, question in left.items() if key not in sent}
         if not left:
             return
@@ -96,8 +100,8 @@ def _send(
 
 
 def _import(client: Client, project: int, questions: Sequence[Question]) -> list[int]:
-    """The ids of the new tasks, in order; none where the server imports in its own time."""
-    answer = answered(
+    """The ids of the new tasks, in order; none if the server imports them later."""
+    answer = call(
         client,
         f"sending {len(questions)} tasks to project {project}",
         "POST",
@@ -108,7 +112,7 @@ def _import(client: Client, project: int, questions: Sequence[Question]) -> list
     return list(answer.get("task_ids") or ())
 
 
-def missing_keys(book: Book, questions: Sequence[Question]) -> list[Key]:
-    """What a push would send, as far as the book knows."""
-    sent = book.sent()
+def missing_keys(store: TaskStore, questions: Sequence[Question]) -> list[Key]:
+    """What a push would send, as far as the store knows."""
+    sent = store.sent()
     return [key for key in dict.fromkeys(map(key_of, questions)) if key not in sent]

@@ -1,28 +1,27 @@
-"""The book against the server, task by task: what is there, what is gone, what is there twice."""
+"""Compares the task store with the server, task by task: which exist, which are gone, which exist twice."""
 
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from annotation.book import Book
+from annotation.api import list_tasks, request
 from annotation.client import Client, Gone
-from annotation.tasks import Key, Raw, key_in
-from annotation.wire import request, tasks
+from annotation.store import TaskStore
+from annotation.tasks import Key, RawAnnotation, key_in
 
 FIELDS = ("id", "data", "total_annotations", "cancelled_annotations")
 
 
-def reconcile(client: Client, book: Book) -> tuple[list[str], dict[int, tuple[int, int]]]:
-    """Make the book say which tasks the server has. Warnings for people, and how many annotations and skips
-    each task has.
+def reconcile(client: Client, store: TaskStore) -> tuple[list[str], dict[int, tuple[int, int]]]:
+    """Make the store hold the tasks of the server. Warnings; how many annotations and skips each task has.
 
-    Tasks that were not recorded are, deleted ones are taken out with what was said in them. Of several
-    tasks of one key the first counts; the others are removed where nobody has annotated them yet.
+    Unknown tasks are added to the store; deleted ones are removed with their annotations. Of several tasks
+    with one key the first counts; the others are removed from the server if nobody has annotated them yet.
     """
-    project = book.project
+    project = store.project
     assert project is not None
-    listed = {task["id"]: task for task in tasks(client, project, FIELDS)}
+    listed = {task["id"]: task for task in list_tasks(client, project, FIELDS)}
     found = {number: key_in(task.get("data")) for number, task in listed.items()}
     first: dict[Key, int] = {}
     for number, key in found.items():
@@ -34,15 +33,15 @@ def reconcile(client: Client, book: Book) -> tuple[list[str], dict[int, tuple[in
         if first.setdefault(key, number) != number and empty:
             with suppress(Gone):
                 request(
-                    client, f"removing task {number}, which is there twice", "DELETE", f"api/tasks/{number}/"
+                    client, f"removing task {number}, which exists twice", "DELETE", f"api/tasks/{number}/"
                 )
             listed.pop(number)
-    known = book.tasks()
+    known = store.tasks()
     lost = [number for number in known if number not in listed]
-    with book.transaction():
-        book.add_tasks({number: found[number] for number in listed if number not in known})
-        book.remove_tasks(lost)
-        book.add(withdrawn(raw for raw in book.latest().values() if raw.task_id not in listed))
+    with store.transaction():
+        store.add_tasks({number: found[number] for number in listed if number not in known})
+        store.remove_tasks(lost)
+        store.add(withdrawn(raw for raw in store.latest().values() if raw.task_id not in listed))
     counted = {
         number: (int(task.get("total_annotations") or 0), int(task.get("cancelled_annotations") or 0))
         for number, task in listed.items()
@@ -50,14 +49,14 @@ def reconcile(client: Client, book: Book) -> tuple[list[str], dict[int, tuple[in
     return [_sentence(client, number, key) for number in lost if (key := known[number])], counted
 
 
-def withdrawn(rows: Iterable[Raw]) -> list[Raw]:
-    """The rows that say that these annotations were deleted."""
+def withdrawn(rows: Iterable[RawAnnotation]) -> list[RawAnnotation]:
+    """Rows that mark these annotations as deleted."""
     now = datetime.now(UTC).isoformat()
     return [replace(raw, result=None, updated_at=now) for raw in rows if raw.result is not None]
 
 
 def _sentence(client: Client, task: int, key: Key) -> str:
     return (
-        f"{client.url}: task {task} (problem {key.problem_id}) was deleted; what was said in it counts no "
-        "more. It is asked again if its round still waits for it."
+        f"{client.url}: task {task} (problem {key.problem_id}) was deleted; its annotations no longer "
+        "count. It is asked again if its round still waits for it."
     )

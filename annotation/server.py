@@ -1,11 +1,11 @@
-"""A Label Studio of one's own: on this machine alone, with SQLite, and nothing sent outside.
+"""A local Label Studio server: on this machine alone, with SQLite, and nothing sent outside.
 
-    FOLDER/data        its database, made in FOLDER/data.part first, so it is whole or not there
-    FOLDER/password    of the one user, made once; for its owner alone, as is
-    FOLDER/key         the key of that user
-    FOLDER/server.log  what it says
+    FOLDER/data        its database, made in FOLDER/data.part first, so it is never incomplete
+    FOLDER/password    of its one user, made once; only its owner can read it
+    FOLDER/key         the key of that user; only its owner can read it
+    FOLDER/server.log  its output
 
-Secrets reach it through its environment, which other users can't see, never through its arguments.
+The server gets its secrets by its environment, which other users can't see, never by its arguments.
 """
 
 import os
@@ -16,21 +16,21 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO
 
 from annotation.client import redacted
-from annotation.environment import Tell
+from annotation.environment import Report
 from annotation.keys import Connection, read_private, write_private
-from toolkit.data.lock import held, sign
 from toolkit.errors import WarmkitError
+from toolkit.storage.lock import descriptors, held, sign
 
 HOST = "127.0.0.1"
 USER = "warmkit@localhost"
-PATIENCE = 900.0  # seconds until it must answer; a first start on a slow machine takes minutes
+PATIENCE = 900.0  # seconds until it must answer; the first start takes minutes on a slow machine
 GRACE = 10.0  # seconds to end by itself
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH")  # of our environment
 SETTINGS = {
@@ -48,7 +48,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Server:
-    """A Label Studio that runs."""
+    """A running Label Studio."""
 
     connection: Connection
     user: str
@@ -65,16 +65,18 @@ class Server:
         return (read_private(self.password_file) or "").strip()
 
     def wait(self) -> None:
-        """Until it ends, which it does not by itself."""
+        """Wait until the server ends, which is an error."""
         self.process.wait()
         raise WarmkitError(f"Label Studio ended by itself. Its log is {self.log}.")
 
 
 @contextmanager
-def running(program: Path, folder: Path, port: int = 0, tell: Tell = lambda text: None) -> Iterator[Server]:
-    """A server with the data of a folder, which is made if need be; it ends with the block, children too.
+def running(
+    program: Path, folder: Path, port: int = 0, report: Report = lambda message: None
+) -> Iterator[Server]:
+    """A server with the data of a folder, which is made if needed. It ends with the block, with its children.
 
-    `program` is Label Studio's, `port` 0 is any that is free.
+    `program` is Label Studio's; `port` 0 is any free port.
     """
     folder = folder.absolute()
     with _only_one(folder) as lock:
@@ -83,11 +85,11 @@ def running(program: Path, folder: Path, port: int = 0, tell: Tell = lambda text
         port = _free_port(port)
         url = f"http://{HOST}:{port}"
         if not (folder / "data").exists():
-            tell("Label Studio makes its database, once (a minute or two)")
+            report("Label Studio makes its database, once (a minute or two)")
             _make_data(program, folder, password, key, log)
         start = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
-        tell("Label Studio starts")
-        with _process(start, _environment(folder / "data"), log, (lock.fileno(),)) as process:
+        report("Label Studio starts")
+        with _process(start, _environment(folder / "data"), log, descriptors(lock)) as process:
             sign(lock, f"at {url} (process {process.pid})")
             _wait_for(lambda: _answers(port, key), process, log, (password, key))
             yield Server(Connection(url, key), USER, folder / "password", log, process)
@@ -108,7 +110,7 @@ def _make_data(program: Path, folder: Path, password: str, key: str, log: Path) 
 
 
 def _environment(data: Path) -> dict[str, str]:
-    """Little of ours: Label Studio reads names like HOST, PORT, DEBUG and PASSWORD."""
+    """Few variables of our own: Label Studio reads names like HOST, PORT, DEBUG and PASSWORD."""
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return inherited | SETTINGS | {"LABEL_STUDIO_BASE_DATA_DIR": str(data)}
 
@@ -117,7 +119,7 @@ def _environment(data: Path) -> dict[str, str]:
 def _process(
     command: Sequence[str], environment: dict[str, str], log: Path, files: tuple[int, ...] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A program in a session of its own: Ctrl-C is for us, and we end it with all that it started."""
+    """A program in a session of its own: Ctrl-C does not reach it, and it ends with all its children."""
     try:
         with log.open("wb") as out:
             process = subprocess.Popen(
@@ -154,17 +156,19 @@ def _wait_for(
         if ready():
             return
         if ended or time.monotonic() > until:
-            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = next((line.strip() for line in reversed(said) if line.strip()), "nothing")
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "nothing")
             for secret in hidden:
                 last = redacted(last, secret)
             how = "ended" if ended else "did not answer in time"
-            raise WarmkitError(f"Label Studio {how}. It last said: {last[:300]}\nAll of it is in {log}.")
+            raise WarmkitError(
+                f"Label Studio {how}. Its last output: {last[:300]}\nThe whole output is in {log}."
+            )
         time.sleep(0.2)
 
 
 def _answers(port: int, key: str) -> bool:
-    """Whether it is up; and that it is ours, not another on the same port, the key shows."""
+    """Whether it is up. The key shows that it is our server and not another one on the same port."""
     connection = HTTPConnection(HOST, port, timeout=30)
     try:
         connection.request("GET", "/api/current-user/whoami", headers={"Authorization": f"Token {key}"})
@@ -183,22 +187,21 @@ def _answers(port: int, key: str) -> bool:
 
 @contextmanager
 def _only_one(folder: Path) -> Iterator[IO[str]]:
-    """A folder is served by one server. The lock passes on to it, so it holds even if we are killed."""
+    """A folder is served by one server. The server holds the lock too, so it lasts even if we are killed."""
 
-    def taken(where: str) -> str:
-        return f"{folder}: a Label Studio runs there already {where}. Use it, or stop it first."
+    def taken(holder: str) -> str:
+        return f"{folder}: a Label Studio is already running {holder}. Use it, or stop it first."
 
-    with ExitStack() as stack:
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = stack.enter_context(held(folder / "lock", taken))
-        except OSError as error:
-            raise WarmkitError(f"{folder}: it can't be used: {error.strerror}.") from None
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarmkitError(f"{folder}: it can't be used: {error.strerror}.") from None
+    with held(folder / "lock", taken) as lock:
         yield lock
 
 
 def _secret(path: Path) -> str:
-    """40 hex digits, made once: the form that Label Studio's own keys have."""
+    """40 hex digits, made once: the form of Label Studio's own keys."""
     found = read_private(path)
     if found is None:
         write_private(path, secrets.token_hex(20) + "\n")
@@ -207,14 +210,13 @@ def _secret(path: Path) -> str:
 
 
 def _free_port(port: int) -> int:
-    """The port, if it can be had: Label Studio would take the next one without a word."""
+    """The port, if it is free: Label Studio would silently take the next one."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
         except OSError as error:
             raise WarmkitError(
-                f"Port {port} can't be used: {error.strerror}. Take another: --port {port + 1}, "
-                "or --port 0 for any that is free."
+                f"Port {port} can't be used: {error.strerror}.", "port-taken", next=port + 1
             ) from None
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Questions into tasks, annotations into responses: pure functions, and whatever a server says is read."""
+"""Questions into tasks, annotations into responses: pure functions that read whatever a server sends."""
 
 import json
 import math
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from annotation.page import BAD, EQUATION, OWN, PICK, REASON, REASONS, choices, facts, reasons, words
+from annotation.interface import BAD, EQUATION, OWN, PICK, REASON, REASONS, choices, facts, reasons, words
+from toolkit.annotators.questions import Question, Response, ResponseKind
+from toolkit.equations import EquationError, parse
+from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotator import Kind, Question, Response
 
 MOST_WRITTEN = 1_000  # characters of an answer that are kept; no equation is longer
 
 
 class Key(NamedTuple):
-    """What a task is about: it names the task for good, and stands in its data."""
+    """What a task is about: it identifies the task for good, and is part of its data."""
 
     problem_id: str
     round: int
@@ -23,7 +25,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawAnnotation:
     """An annotation as the server had it at one time; `result` is its JSON, None once it was deleted."""
 
     id: int
@@ -47,11 +49,11 @@ def model_version(round_: int) -> str:
 def task_of(question: Question) -> dict[str, Any]:
     """The task of a question: what the page shows, its key, and how sure the model of the round is.
 
-    The prediction has a score and no choice: Label Studio orders by it, and it gives nothing away.
+    The prediction has a score and no choice: Label Studio orders tasks by it, and it reveals nothing.
     """
-    score = 0.0 if question.confidence is None else question.confidence  # nothing found: nothing is sure
+    score = 0.0 if question.confidence is None else question.confidence  # without a candidate nothing is sure
     if not 0 <= score <= 1:
-        raise WarmkitError(f"Problem {question.problem_id}: its confidence {score} is no probability.")
+        raise WarmkitError(f"Problem {question.problem_id}: its confidence {score} is not a probability.")
     lang = question.lang
     return {
         "data": {
@@ -69,7 +71,7 @@ def task_of(question: Question) -> dict[str, Any]:
 
 
 def key_in(data: object) -> Key | None:
-    """The key in a task's data, None where the task is somebody else's."""
+    """The key in a task's data, None if the task is somebody else's."""
     if not isinstance(data, Mapping):
         return None
     name, round_, attempt = (data.get(part) for part in Key._fields)
@@ -78,8 +80,8 @@ def key_in(data: object) -> Key | None:
     return None
 
 
-def raw_of(annotation: Mapping[str, Any], task_id: int, annotators: Mapping[int, str]) -> Raw:
-    """An annotation of the API as a row; what it lacks stays empty."""
+def raw_of(annotation: Mapping[str, Any], task_id: int, annotators: Mapping[int, str]) -> RawAnnotation:
+    """An annotation of the API as a row; missing fields stay empty."""
     user = annotation.get("completed_by")
     if isinstance(user, Mapping):
         user = user.get("email") or user.get("id")
@@ -87,7 +89,7 @@ def raw_of(annotation: Mapping[str, Any], task_id: int, annotators: Mapping[int,
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
         seconds = None
     created, updated = (_time(annotation.get(name)) for name in ("created_at", "updated_at"))
-    return Raw(
+    return RawAnnotation(
         id=int(annotation["id"]),
         task_id=task_id,
         annotator=_clean(annotators.get(user, f"user {user}") if isinstance(user, int) else str(user)),
@@ -100,22 +102,35 @@ def raw_of(annotation: Mapping[str, Any], task_id: int, annotators: Mapping[int,
 
 
 def _time(value: object) -> str:
-    """ISO 8601 in UTC; as it is where that can't be read."""
+    """ISO 8601 in UTC; unchanged if it can't be read."""
     try:
         return datetime.fromisoformat(str(value)).astimezone(UTC).isoformat()
     except ValueError:
         return str(value or "")
 
 
-def response_of(raw: Raw, key: Key, place: str) -> tuple[Response, str | None]:
-    """What an annotation says, and a warning where that was not clear. An answer that is none is an empty
-    equation, which the loop rejects and asks again. A bad problem is `wrong_answer`, whatever is bad about
-    it: somebody has to look at it, and the note says why.
+class _Content(NamedTuple):
+    """What an annotation says. `warning` tells why it is not clear."""
+
+    kind: ResponseKind
+    equation: str | None = None
+    template: str | None = None
+    note: str | None = None
+    warning: str | None = None
+
+
+def response_of(
+    raw: RawAnnotation, key: Key, shown: Mapping[str, str], project_url: str
+) -> tuple[Response, str | None]:
+    """The response in an annotation, and a warning if it is not clear.
+
+    `shown` gives the equation that was shown for each template. An unclear answer is an empty equation,
+    which the loop rejects and asks again. A bad problem is `wrong_answer`, whatever is bad about it:
+    somebody has to look at it, and the note says why.
     """
-    kind, equation, note, warning = _said(raw)
-    if equation is not None and len(equation) > MOST_WRITTEN:
-        warning = f"it has {len(equation):,} characters; the first {MOST_WRITTEN:,} are kept, as no equation"
-        equation = equation[:MOST_WRITTEN] + "…"
+    kind, equation, template, note, warning = _content(raw)
+    if template is not None:
+        equation = shown.get(template, template)
     response = Response(
         problem_id=key.problem_id,
         round=key.round,
@@ -123,53 +138,68 @@ def response_of(raw: Raw, key: Key, place: str) -> tuple[Response, str | None]:
         equation=equation,
         note=note,
         annotator=raw.annotator,
-        external_id=f"{place}/annotations/{raw.id}",
+        external_id=f"{project_url}/annotations/{raw.id}",
         updated_at=raw.updated_at,
         seconds=raw.seconds,
+        template=template,
     )
-    where = f"Task {raw.task_id}, annotation {raw.id} by {raw.annotator}, problem {key.problem_id}"
-    return response, f"{where}: {warning}." if warning else None
+    source = f"Task {raw.task_id}, annotation {raw.id} by {raw.annotator}, problem {key.problem_id}"
+    return response, f"{source}: {warning}." if warning else None
 
 
-def _said(raw: Raw) -> tuple[Kind, str | None, str | None, str | None]:
-    """Kind, equation, note and warning."""
+def _content(raw: RawAnnotation) -> _Content:
     if raw.result is None:
-        return "withdrawn", None, None, None
+        return _Content("withdrawn")
     if raw.cancelled:
-        return "skip", None, None, None
-    said = _values(raw.result)
-    picks, texts, bad = said[PICK], said[EQUATION], said[REASON]
+        return _Content("skip")
+    values = _values(raw.result)
+    picks, texts = values[PICK], values[EQUATION]
     if len(picks) > 1:
-        return "equation", "", None, "several lines are picked, so none counts"
+        return _unclear("several lines are picked, so none counts")
     pick = picks[0] if picks else OWN
     if pick == BAD:
-        told = ", ".join(reason if reason in REASONS else repr(reason[:60]) for reason in bad)
-        return "wrong_answer", None, f"Bad problem: {told or 'without a reason'}.", None
+        reasons = ", ".join(reason if reason in REASONS else repr(reason[:60]) for reason in values[REASON])
+        return _Content("wrong_answer", note=f"Bad problem: {reasons or 'without a reason'}.")
     if pick != OWN:
-        return "equation", pick, None, None
+        if _is_template(pick):
+            return _Content("equation", template=pick)
+        return _unclear(f"{pick[:60]!r} is picked, which is not a candidate")
     if len(texts) > 1:
-        return "equation", "", None, "several equations are written, so none counts"
+        return _unclear("several equations are written, so none counts")
     if not texts:
-        return "equation", "", None, "it holds no equation"
-    return "equation", texts[0], None, None
+        return _unclear("it holds no equation")
+    (text,) = texts
+    if len(text) > MOST_WRITTEN:
+        warning = f"it has {len(text):,} characters; the first {MOST_WRITTEN:,} are kept, as no equation"
+        return _Content("equation", text[:MOST_WRITTEN] + "…", warning=warning)
+    return _Content("equation", text)
+
+
+def _unclear(warning: str) -> _Content:
+    return _Content("equation", "", warning=warning)
+
+
+def _is_template(pick: str) -> bool:
+    """Whether a pick is an equation over N0, N1, …"""
+    try:
+        return bool(references(parse(pick)))
+    except EquationError:
+        return False
 
 
 def _values(result: str) -> dict[str, list[str]]:
-    """What each control of the page holds, each thing once; what is not of the page is left out."""
+    """The distinct values of each control of the page; other controls are left out."""
     found: dict[str, dict[str, None]] = {PICK: {}, EQUATION: {}, REASON: {}}
     regions = json.loads(result)
     for region in regions if isinstance(regions, list) else []:
         if not isinstance(region, dict) or region.get("from_name") not in list(found):
             continue
         value = region.get("value")
-        held = (
-            value.get("text" if region["from_name"] == EQUATION else "choices")
-            if isinstance(value, dict)
-            else None
-        )
-        for one in held if isinstance(held, list) else [held]:
-            if isinstance(one, str) and one.strip():
-                found[region["from_name"]][_clean(one)] = None
+        field = "text" if region["from_name"] == EQUATION else "choices"
+        items = value.get(field) if isinstance(value, dict) else None
+        for item in items if isinstance(items, list) else [items]:
+            if isinstance(item, str) and item.strip():
+                found[region["from_name"]][_clean(item)] = None
     return {name: list(values) for name, values in found.items()}
 
 

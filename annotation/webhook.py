@@ -1,7 +1,7 @@
-"""Label Studio taps us on the shoulder: somebody annotated, so look now and not at the next poll.
+"""A webhook that wakes whoever polls: something was annotated, so look now and not at the next poll.
 
-A webhook is sent once, unsigned, and may be lost: it only wakes whoever polls, and nothing in it is
-believed or even read. It reaches this machine only from a server on this machine.
+A webhook is sent once, unsigned, and may be lost. So it only ends a sleep early; nothing in it is believed
+or even read. It reaches this machine only from a server on this machine.
 """
 
 import secrets
@@ -14,7 +14,7 @@ from annotation.client import READ, WRITE, Client, LabelStudioError
 from annotation.listener import authorization, listening
 from toolkit.errors import WarmkitError
 
-PATH = "/warmkit-wake"
+PATH = "/warmkit-wake-up"
 LARGEST = 64 * 1024  # bytes; without its payload, a webhook has a few dozen
 ACTIONS = (
     "ANNOTATION_CREATED",
@@ -25,37 +25,37 @@ ACTIONS = (
 )
 
 
-class Bell:
-    """Rings when something happened. `wait` is a sleep that a ring ends early."""
+class WakeUp:
+    """`wait` is a sleep that `send` ends early."""
 
     def __init__(self) -> None:
-        self._rung = threading.Event()
+        self._event = threading.Event()
 
-    def ring(self) -> None:
-        self._rung.set()
+    def send(self) -> None:
+        self._event.set()
 
     def wait(self, seconds: float) -> bool:
-        """Whether it rang, now or since the last time."""
-        rang = self._rung.wait(seconds)
-        if rang:
-            self._rung.clear()
-        return rang
+        """Whether a wake-up was sent, now or since the last `wait`."""
+        was_sent = self._event.wait(seconds)
+        if was_sent:
+            self._event.clear()
+        return was_sent
 
 
 @contextmanager
-def bell(client: Client, project: int, port: int = 0) -> Iterator[Bell]:
-    """A bell for a project: the webhook is set when the block begins, and taken away when it ends."""
+def webhook(client: Client, project: int, port: int = 0) -> Iterator[WakeUp]:
+    """Sets a webhook on a project, and removes it when the block ends. Each call of it sends a wake-up."""
     if not client.connection.is_local:
         raise WarmkitError(
-            f"{client.url}: a webhook can't reach this machine from there; we listen on loopback alone. "
-            "Leave it out: asking now and then does the same, a little later."
+            f"{client.url}: a webhook can't reach this machine: warmkit listens on loopback alone. "
+            "Leave it out: polling does the same, a little later."
         )
-    bell, secret = Bell(), secrets.token_urlsafe(32)
+    wake_up, secret = WakeUp(), secrets.token_urlsafe(32)
 
     def answer(method: str, path: str, body: Any) -> dict[str, Any] | None:
         if (method, path) != ("POST", PATH):
             return None
-        bell.ring()
+        wake_up.send()
         return {"status": "ok"}
 
     with listening(answer, secret, LARGEST, port) as url:
@@ -72,14 +72,14 @@ def bell(client: Client, project: int, port: int = 0) -> Iterator[Bell]:
                 request_options=WRITE,
             )
         try:
-            yield bell
+            yield wake_up
         finally:
-            with suppress(LabelStudioError), client.translated("taking the webhook away"):
+            with suppress(LabelStudioError), client.translated("removing the webhook"):
                 client.sdk.webhooks.delete(int(hook.id or 0), request_options=WRITE)
 
 
 def _remove_old(client: Client, project: int) -> None:
-    """Those of ours that a kill left behind: nobody listens there any more, and each costs a second."""
+    """Remove our webhooks that a kill left behind: nobody listens to them, and each costs a second."""
     for hook in client.sdk.webhooks.list(project=str(project), request_options=READ):
         if (hook.url or "").endswith(PATH):
             client.sdk.webhooks.delete(int(hook.id or 0), request_options=WRITE)

@@ -25,10 +25,9 @@ import torch
 
 from toolkit.cli.output import print_table
 from toolkit.config import load_config
-from toolkit.data import numbers_of, read_problems, write_table
+from toolkit.data import read_problems, write_table
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.loop import Loop
-from toolkit.loop.people import annotator_of
 from toolkit.loop.run import create_run
 
 PROMISING = ("random", "hybrid", "least_confidence", "margin", "entropy")
@@ -46,13 +45,13 @@ SETTINGS = (
 
 def sample(data: Path, what: str, size: int, seed: int) -> pl.DataFrame:
     if what == "allarith":
-        ours = read_problems(data / "allarith.jsonl").problems.sample(size, seed=seed)
-        beside = read_problems(data / "ew10k.jsonl").problems.sample(size // 2, seed=seed)
+        ours = read_problems(data / "allarith.jsonl").table.sample(size, seed=seed)
+        beside = read_problems(data / "ew10k.jsonl").table.sample(size // 2, seed=seed)
         beside = beside.with_columns(id="ew10k-" + pl.col("id"))  # both sets count from one
         return pl.concat([ours, beside]).with_columns(split=pl.lit("train"))
-    problems = read_problems(data / "math23k.jsonl", skip_bad=True).problems
-    many = [len(numbers) >= 3 for numbers in numbers_of(problems)]
-    return problems.filter(pl.Series(many)).sample(size, seed=seed).with_columns(split=pl.lit("train"))
+    problems = read_problems(data / "math23k.jsonl", skip_bad=True)
+    many = [len(numbers) >= 3 for numbers in problems.numbers]
+    return problems.table.filter(pl.Series(many)).sample(size, seed=seed).with_columns(split=pl.lit("train"))
 
 
 def curve(
@@ -74,7 +73,7 @@ def curve(
             ),
         )
         run = create_run(root / "runs", "a", config)
-        Loop(run, annotator_of(run)).go()
+        Loop(run).run()
         found = [value for _, _, name, value in run.ledger.metrics() if name == "gold_equivalent"]
         run.ledger.close()
     return found
@@ -94,22 +93,22 @@ def table(curves: dict[str, list[list[float]]], batch: int) -> list[tuple[str, .
     goal = 0.95  # of everything annotated, which is 1 by the definition of what is measured
     rows = []
     for name, of_seeds in curves.items():
-        areas = [statistics.mean(one) for one in of_seeds]
+        areas = [statistics.mean(of_seed) for of_seed in of_seeds]
         gains = [area - statistics.mean(r) for area, r in zip(areas, curves["random"], strict=True)]
         spread = "–"
         if name != "random" and len(gains) > 1:
             half = T95.get(len(gains) - 1, 2.0) * statistics.stdev(gains) / math.sqrt(len(gains))
             mean = 100 * statistics.mean(gains)
             spread = f"{mean:+.2f} ± {100 * half:.2f}"
-        needed = [labels_to(one, goal, batch) for one in of_seeds]
+        needed = [labels_to(of_seed, goal, batch) for of_seed in of_seeds]
         reached = [labels for labels in needed if math.isfinite(labels)]
         told = (
             f"{statistics.mean(reached):.0f}"
             if len(reached) == len(needed)
             else f"> {batch * (len(of_seeds[0]) - 1)}"
         )
-        ends = statistics.mean(one[-1] for one in of_seeds)
-        begins = statistics.mean(one[0] for one in of_seeds)
+        ends = statistics.mean(of_seed[-1] for of_seed in of_seeds)
+        begins = statistics.mean(of_seed[0] for of_seed in of_seeds)
         rows.append(
             (
                 name,

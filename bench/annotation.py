@@ -23,22 +23,22 @@ from typing import Any
 
 import click
 
-from annotation.book import Book
+from annotation.api import call
 from annotation.client import WRITE, Client
 from annotation.environment import find_environment
+from annotation.interface import page
 from annotation.keys import data_folder
-from annotation.page import page
 from annotation.project import ensure_project
 from annotation.pull import pull
 from annotation.push import push
 from annotation.reconcile import reconcile
 from annotation.server import running
+from annotation.store import TaskStore
 from annotation.tasks import task_of
-from annotation.wire import answered
+from toolkit.annotators.questions import Question, ShownCandidate
 from toolkit.cli.output import print_table
 from toolkit.data import numbers_of, read_problems
 from toolkit.equations import over_values, search, show
-from toolkit.loop.annotator import Question
 
 
 def questions(count: int) -> list[Question]:
@@ -46,8 +46,11 @@ def questions(count: int) -> list[Question]:
     numbers = numbers_of(problems)
     found = search(numbers, problems["answer"].to_list(), 2)
     shown = [
-        tuple(show(over_values(candidate.template, its)) for candidate in candidates[:5])
-        for its, candidates in zip(numbers, found, strict=True)
+        tuple(
+            ShownCandidate(show(over_values(candidate.template, values)), show(candidate.template))
+            for candidate in candidates[:5]
+        )
+        for values, candidates in zip(numbers, found, strict=True)
     ]
     rows = problems.select("text", "answer", "lang").rows()
     return [
@@ -69,18 +72,18 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-def book_of(client: Client, root: Path) -> Book:
-    book = Book(Path(tempfile.mkdtemp(dir=root)))
-    ensure_project(client, book, "bench")
-    return book
+def store_of(client: Client, root: Path) -> TaskStore:
+    store = TaskStore(Path(tempfile.mkdtemp(dir=root)))
+    ensure_project(client, store, "bench")
+    return store
 
 
 def pushes(client: Client, root: Path, asked: list[Question], times: int) -> list[tuple[float, float]]:
     tasks, pairs = [task_of(question) for question in asked], []
     for _ in range(times):
-        book = book_of(client, root)
+        store = store_of(client, root)
         project = client.sdk.projects.create(title="plain", label_config=page()).id
-        ours = seconds(lambda book=book: push(client, book, asked))  # type: ignore[misc]
+        ours = seconds(lambda store=store: push(client, store, asked))  # type: ignore[misc]
         plain = seconds(
             lambda project=project: client.sdk.projects.import_tasks(  # type: ignore[misc]
                 project, request=tasks, request_options=WRITE
@@ -91,22 +94,22 @@ def pushes(client: Client, root: Path, asked: list[Question], times: int) -> lis
 
 
 def pulls(client: Client, root: Path, asked: list[Question], times: int) -> list[tuple[float, float]]:
-    first = book_of(client, root)
+    first = store_of(client, root)
     tasks = [task_of(question) | {"annotations": [_annotation(question)]} for question in asked]
-    answered(client, "sending", "POST", f"api/projects/{first.project}/import", json=tasks)
+    call(client, "sending", "POST", f"api/projects/{first.project}/import", json=tasks)
     reconcile(client, first)
     pairs = []
     for _ in range(times):
-        book = Book(Path(tempfile.mkdtemp(dir=root)))  # as the first one was before it pulled
-        with book.transaction():
+        store = TaskStore(Path(tempfile.mkdtemp(dir=root)))  # as the first one was before it pulled
+        with store.transaction():
             for name in ("url", "project", "created_at", "page"):
-                book.set_fact(name, first.fact(name))
-            book.add_tasks(first.tasks())
+                store.set_fact(name, first.fact(name))
+            store.add_tasks(first.tasks())
         got = 0
 
-        def ours(book: Book = book) -> None:
+        def ours(store: TaskStore = store) -> None:
             nonlocal got
-            got = pull(client, book).new
+            got = pull(client, store).new
 
         took = seconds(ours)
         assert got == len(asked), got
@@ -116,16 +119,16 @@ def pulls(client: Client, root: Path, asked: list[Question], times: int) -> list
 
 
 def _annotation(question: Question) -> dict[str, Any]:
-    value = {"choices": [question.candidates[0] if question.candidates else "own"]}
+    value = {"choices": [question.candidates[0].template if question.candidates else "own"]}
     pick = {"from_name": "pick", "to_name": "problem", "type": "choices", "value": value}
     return {"result": [pick], "lead_time": 4.2}
 
 
 def nothing_new(client: Client, root: Path, asked: list[Question], times: int) -> list[float]:
-    book = book_of(client, root)
-    push(client, book, asked)
-    pull(client, book)
-    return [seconds(lambda: pull(client, book)) for _ in range(times)]
+    store = store_of(client, root)
+    push(client, store, asked)
+    pull(client, store)
+    return [seconds(lambda: pull(client, store)) for _ in range(times)]
 
 
 def row(name: str, pairs: list[tuple[float, float]]) -> tuple[str, ...]:

@@ -20,10 +20,9 @@ from itertools import combinations
 from pathlib import Path
 
 import click
-import polars as pl
 
 from toolkit.cli.output import print_table, share
-from toolkit.data import mask, numbers_of, read_problems
+from toolkit.data import ProblemSet, mask, read_problems
 from toolkit.data.check import summarise
 from toolkit.equations import (
     EquationError,
@@ -60,8 +59,8 @@ def plain_search(numbers: Sequence[Fraction], answer: float) -> int:
     return found
 
 
-def measure_search(name: str, problems: pl.DataFrame) -> list[tuple[str, ...]]:
-    numbers, answers = numbers_of(problems), problems["answer"].to_list()
+def measure_search(name: str, problems: ProblemSet) -> list[tuple[str, ...]]:
+    numbers, answers = problems.numbers, problems.answers
     seconds = timed(lambda: search(numbers, answers, 3))
     sample = slice(0, 10)
     plain = timed(lambda: [plain_search(n, a) for n, a in zip(numbers[sample], answers[sample], strict=True)])
@@ -76,14 +75,13 @@ def measure_search(name: str, problems: pl.DataFrame) -> list[tuple[str, ...]]:
     ]
 
 
-def measure_equations(name: str, problems: pl.DataFrame) -> list[tuple[str, ...]]:
-    written = problems["equation"].drop_nulls().to_list()
+def measure_equations(name: str, problems: ProblemSet) -> list[tuple[str, ...]]:
+    with_equation = problems.take(problems.table["equation"].is_not_null().arg_true().to_list())
+    written = with_equation.table["equation"].to_list()
     trees: list[Expr] = []
     parsing = timed(lambda: trees.extend(parse(equation) for equation in written))
     templates: list[Expr] = []
-    for tree, values in zip(
-        trees, numbers_of(problems.filter(pl.col("equation").is_not_null())), strict=True
-    ):
+    for tree, values in zip(trees, with_equation.numbers, strict=True):
         try:
             templates.append(bind(tree, values)[0])
         except EquationError:
@@ -100,9 +98,10 @@ def measure_equations(name: str, problems: pl.DataFrame) -> list[tuple[str, ...]
 
 
 def measure_import(name: str, path: str) -> list[tuple[str, ...]]:
-    problems = read_problems(path).problems
+    problems = read_problems(path)
     reading = timed(lambda: read_problems(path))
-    masking = timed(lambda: [mask(text, lang) for text, lang in problems.select("text", "lang").iter_rows()])
+    texts = problems.table.select("text", "lang")
+    masking = timed(lambda: [mask(text, lang) for text, lang in texts.iter_rows()])
     summary = summarise(problems, k=None)
     doubtful = len(summary.doubtful)
     good = summary.with_equation - doubtful
@@ -121,7 +120,7 @@ def main(folder: Path | None) -> None:
     sets = sets or {"bundled:en": "bundled:en"}
     rows = []
     for i, (name, path) in enumerate(sets.items()):
-        problems = read_problems(path).problems
+        problems = read_problems(path)
         if i == 0:
             rows += measure_search(name, problems)
         if i == len(sets) - 1:

@@ -23,16 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import polars as pl
 import torch
 
 from toolkit.cli.output import print_table
-from toolkit.cluster.session import Where, session
+from toolkit.cluster.session import ClusterSpec, session
 from toolkit.config import load_config
 from toolkit.data import read_problems
-from toolkit.equations import DEFAULT_CONSTANTS
-from toolkit.warm.config import WarmConfig
-from toolkit.warm.train import Epoch, train
+from toolkit.methods import Epoch, FitInput, FitOptions
+from toolkit.methods.warm import Warm
+from toolkit.methods.warm.config import WarmConfig
 
 Row = tuple[str, ...]
 
@@ -55,26 +54,24 @@ def timed(work: Callable[[Callable[[Epoch], object]], object]) -> Timed:
     return Timed(speeds, epochs[0][0] - begun - epochs[0][1].seconds, ended - epochs[-1][0])
 
 
-def measured(problems: pl.DataFrame, config: WarmConfig, workers: int, threads: int = 1) -> Timed:
+def measured(data: FitInput, workers: int, threads: int = 1) -> Timed:
     """In this process (no workers), or on so many workers of a session of their own."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "model"
         if not workers:
             torch.set_num_threads(threads)
-            return timed(lambda told: train(problems, config, out, on_epoch=told))
+            return timed(lambda on_epoch: Warm.fit(data, out, FitOptions(on_epoch=on_epoch)))
 
-        def on_workers(told: Callable[[Epoch], object]) -> None:
-            with session(Where(workers=workers)) as started:
+        def on_workers(on_epoch: Callable[[Epoch], object]) -> None:
+            with session(ClusterSpec(workers=workers)) as started:
                 from toolkit.cluster.train import train_on_workers
 
-                train_on_workers(
-                    started, problems, config, out, label="bench", constants=DEFAULT_CONSTANTS, on_epoch=told
-                )
+                train_on_workers(started, Warm, data, out, FitOptions(on_epoch=on_epoch), label="bench")
 
         return timed(on_workers)
 
 
-def throughput(problems: pl.DataFrame, config: WarmConfig, repeats: int) -> tuple[list[Row], list[Row]]:
+def throughput(data: FitInput, repeats: int) -> tuple[list[Row], list[Row]]:
     ways = {
         "one process, 1 thread": (0, 1),
         "one process, 2 threads": (0, 2),
@@ -84,9 +81,9 @@ def throughput(problems: pl.DataFrame, config: WarmConfig, repeats: int) -> tupl
     found: dict[str, list[Timed]] = {name: [] for name in ways}
     for _ in range(repeats):  # by turns: the machine is not as fast at all times
         for name, way in ways.items():
-            found[name].append(measured(problems, config, *way))
+            found[name].append(measured(data, *way))
     speeds = {
-        name: statistics.median(speed for one in its for speed in one.speeds) for name, its in found.items()
+        name: statistics.median(speed for run in runs for speed in run.speeds) for name, runs in found.items()
     }
     rows = [
         (
@@ -100,10 +97,10 @@ def throughput(problems: pl.DataFrame, config: WarmConfig, repeats: int) -> tupl
     starts = [
         (
             name,
-            f"{statistics.median(one.first for one in its):.1f}",
-            f"{statistics.median(one.after for one in its):.1f}",
+            f"{statistics.median(run.first for run in runs):.1f}",
+            f"{statistics.median(run.after for run in runs):.1f}",
         )
-        for name, its in found.items()
+        for name, runs in found.items()
     ]
     return rows, starts
 
@@ -115,11 +112,11 @@ def throughput(problems: pl.DataFrame, config: WarmConfig, repeats: int) -> tupl
 @click.option("--repeats", default=3, show_default=True, help="Of each training; medians are shown.")
 @click.option("--seed", default=0, show_default=True)
 def main(data: Path, hidden: int, epochs: int, repeats: int, seed: int) -> None:
-    problems = read_problems(data / "allarith.jsonl").problems
+    problems = read_problems(data / "allarith.jsonl")
     settings = ("train.batch=256", f"model.hidden={hidden}", f"model.embedding={hidden}")
-    rest = (f"train.epochs={epochs}", "train.search=0", f"train.seed={seed}")
+    rest = (f"train.epochs={epochs}", "train.search=0")
     config = load_config(WarmConfig, None, (*settings, *rest))
-    rows, starts = throughput(problems, config, repeats)
+    rows, starts = throughput(FitInput(problems, {}, config, seed), repeats)
     title = f"AllArith, hidden {hidden}, global batch 256, {repeats} × {epochs} epochs, seed {seed}"
     print_table(title, rows, ("training", "problems/s", "of 1 worker", "of 2 threads"))
     print_table("seconds besides training", starts, ("training", "to the first epoch", "after the last"))

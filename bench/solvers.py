@@ -20,16 +20,17 @@ import click
 import polars as pl
 import torch
 
-from toolkit.active.candidates import find_candidates
 from toolkit.cli.output import print_table
 from toolkit.config import load_config
-from toolkit.data import read_problems
+from toolkit.data import Candidates, ProblemSet, read_problems
 from toolkit.data.split import folds as split_folds
-from toolkit.solvers.config import SolverConfig
+from toolkit.loop.generation import candidates_of
+from toolkit.methods import FitInput, GenerateConfig
+from toolkit.methods.warm import Warm
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.solvers import OnProgress, Progress, Solver, SolverInput, find_solver
 from toolkit.solvers.evaluate import accuracies
-from toolkit.solvers.solver import Solver, SolverEpoch
-from toolkit.warm.config import WarmConfig
-from toolkit.warm.train import train
+from toolkit.solvers.tree.config import SolverConfig
 
 Row = tuple[str, ...]
 KINDS = ("gts", "graph2tree")
@@ -41,38 +42,59 @@ class Bench:
     settings: SolverConfig
     warm: WarmConfig
     folds: int  # run no more of them
+    seed: int
 
 
-def parts(problems: pl.DataFrame, most: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+def parts(problems: ProblemSet, most: int) -> Iterator[tuple[ProblemSet, ProblemSet]]:
     """Each fold held out in turn: what is learnt from, and what is tested."""
-    for name in sorted(problems["split"].unique())[:most]:
-        yield problems.filter(pl.col("split") != name), problems.filter(pl.col("split") == name)
+    splits = problems.table["split"]
+    for name in sorted(splits.unique())[:most]:
+        yield of_rows(problems, splits != name), of_rows(problems, splits == name)
 
 
-def candidates_of(problems: pl.DataFrame, config: WarmConfig) -> pl.DataFrame:
+def of_rows(problems: ProblemSet, chosen: pl.Series) -> ProblemSet:
+    return problems.take(chosen.arg_true().to_list())
+
+
+def found_by_warm(problems: ProblemSet, config: WarmConfig, seed: int) -> Candidates:
     """What WARM finds by the answers alone."""
     with tempfile.TemporaryDirectory() as folder:
-        trained = train(problems, config, Path(folder))
-    nothing_known = [frozenset[int]()] * len(problems)
-    return find_candidates(trained, problems, nothing_known, searched=config.train.search).table
+        trained = Warm.fit(FitInput(problems, {}, config, seed), Path(folder))
+    generated = trained.candidates(problems, GenerateConfig(search=config.train.search))
+    return candidates_of(generated, problems, temperature=1.0)
+
+
+def fit(
+    kind: str,
+    problems: ProblemSet,
+    candidates: Candidates | None,
+    settings: SolverConfig,
+    seed: int,
+    on_progress: OnProgress = lambda progress: None,
+) -> Solver:
+    """A solver that learns from candidates, without them from gold equations."""
+    known = problems.gold_templates if candidates is None else {}
+    return find_solver(kind).fit(
+        SolverInput(problems, known, candidates, settings, seed), on_progress=on_progress
+    )
 
 
 def cross_validated(
-    bench: Bench, name: str, problems: pl.DataFrame, kinds: tuple[str, ...], from_gold: bool
+    bench: Bench, name: str, problems: ProblemSet, kinds: tuple[str, ...], from_gold: bool
 ) -> Iterator[Row]:
     """One row a solver, which learns from gold equations or from answers alone."""
     found: dict[str, list[float]] = {kind: [] for kind in kinds}
     seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
     for learnt, tested in parts(problems, bench.folds):
-        table = None if from_gold else candidates_of(learnt, bench.warm)
+        candidates = None if from_gold else found_by_warm(learnt, bench.warm, bench.seed)
         for kind in kinds:
             start = time.perf_counter()
-            solver = Solver.fit(kind, learnt, table, bench.settings, gold=from_gold)
+            solver = fit(kind, learnt, candidates, bench.settings, bench.seed)
             seconds[kind].append(time.perf_counter() - start)
             right = accuracies(solver, tested)["answer_accuracy"]
             assert right is not None
             found[kind].append(100 * right)
-            click.echo(f"{name} {kind} {tested['split'][0]}: {100 * right:.1f}", err=True)
+            click.echo(f"{name} {kind} {tested.table['split'][0]}: {100 * right:.1f}", err=True)
     for kind, shares in found.items():
         mean, deviation = statistics.mean(shares), statistics.stdev(shares) if len(shares) > 1 else 0.0
         each = " ".join(f"{share:.1f}" for share in shares)
@@ -93,27 +115,28 @@ def answers(bench: Bench) -> Iterator[Row]:
 
 
 def ew10k(bench: Bench) -> Iterator[Row]:
-    problems = split_folds(_read(bench, "ew10k"), 5, bench.settings.seed)
+    problems = _five_folds(_read(bench, "ew10k"), bench.seed)
     yield from cross_validated(bench, "EW10K, answers only", problems, ("gts",), False)
 
 
 def hw10k(bench: Bench) -> Iterator[Row]:
-    problems = split_folds(_read(bench, "hw10k"), 5, bench.settings.seed)
+    problems = _five_folds(_read(bench, "hw10k"), bench.seed)
     yield from cross_validated(bench, "HW10K, answers only", problems, ("gts",), False)
 
 
 def math23k(bench: Bench) -> Iterator[Row]:
     """Gold equations of the train split, tested on the valid split; --set epochs=… is the time budget."""
     problems = _read(bench, "math23k")
-    learnt = problems.filter(pl.col("split") == "train")
+    learnt = of_rows(problems, problems.table["split"] == "train")
     start = time.perf_counter()
 
-    def told(epoch: SolverEpoch) -> None:
-        click.echo(f"Math23K member {epoch.member} epoch {epoch.epoch}: loss {epoch.loss:.3f}", err=True)
+    def echo(progress: Progress) -> None:
+        member, epoch = divmod(progress.done - 1, bench.settings.epochs)
+        click.echo(f"Math23K member {member + 1} epoch {epoch + 1}: loss {progress.loss:.3f}", err=True)
 
-    solver = Solver.fit("gts", learnt, None, bench.settings, gold=True, on_epoch=told)
+    solver = fit("gts", learnt, None, bench.settings, bench.seed, echo)
     seconds = time.perf_counter() - start
-    right = accuracies(solver, problems.filter(pl.col("split") == "valid"))["answer_accuracy"]
+    right = accuracies(solver, of_rows(problems, problems.table["split"] == "valid"))["answer_accuracy"]
     assert right is not None
     yield (
         "Math23K valid, gold, gts",
@@ -126,36 +149,40 @@ def math23k(bench: Bench) -> Iterator[Row]:
 def cost(bench: Bench) -> Iterator[Row]:
     """Seconds of an epoch over AllArith, against one tree at a time, and the speed of solving."""
     problems, settings = _read(bench, "allarith"), bench.settings
+    sample = problems.take(range(64))
     for hidden in (settings.hidden, 512):
         for kind in KINDS:
             sized = settings.model_copy(update={"hidden": hidden, "epochs": 2, "members": 1})
             alone = sized.model_copy(update={"batch": 1, "epochs": 1})
-            batched = _epoch(kind, problems, sized)
-            sample = problems.head(64)
-            single = _epoch(kind, sample, alone) * len(problems) / len(sample)
+            batched = _epoch(kind, problems, sized, bench.seed)
+            single = _epoch(kind, sample, alone, bench.seed) * len(problems) / len(sample)
             times = f"{single / batched:.1f}× as fast as one tree at a time"
             yield f"epoch, {kind}, hidden {hidden}", f"{batched:.1f} s", times, ""
-    solver = Solver.fit("gts", problems.head(64), None, settings.model_copy(update={"epochs": 1}), gold=True)
+    solver = fit("gts", sample, None, settings.model_copy(update={"epochs": 1}), bench.seed)
     start = time.perf_counter()
     solver.solve(problems)
     together = len(problems) / (time.perf_counter() - start)
     start = time.perf_counter()
     for i in range(40):
-        solver.solve(problems[i : i + 1])
+        solver.solve(problems.take([i]))
     alone_speed = 40 / (time.perf_counter() - start)
     times = f"{together / alone_speed:.1f}× as fast as one by one ({alone_speed:.0f} /s)"
     yield "solve, gts", f"{together:.0f} /s", times, ""
 
 
-def _epoch(kind: str, problems: pl.DataFrame, settings: SolverConfig) -> float:
+def _epoch(kind: str, problems: ProblemSet, settings: SolverConfig, seed: int) -> float:
     """Seconds of the last epoch: the first one warms up."""
     ends = [time.perf_counter()]
-    Solver.fit(kind, problems, None, settings, gold=True, on_epoch=lambda _: ends.append(time.perf_counter()))
+    fit(kind, problems, None, settings, seed, lambda _: ends.append(time.perf_counter()))
     return ends[-1] - ends[-2] if len(ends) > 2 else ends[-1] - ends[0]
 
 
-def _read(bench: Bench, name: str) -> pl.DataFrame:
-    return read_problems(bench.data / f"{name}.jsonl").problems
+def _read(bench: Bench, name: str) -> ProblemSet:
+    return read_problems(bench.data / f"{name}.jsonl")
+
+
+def _five_folds(problems: ProblemSet, seed: int) -> ProblemSet:
+    return problems.with_table(split_folds(problems.table, 5, seed))
 
 
 Table = Callable[[Bench], Iterator[Row]]
@@ -188,10 +215,10 @@ def main(
 ) -> None:
     if threads:
         torch.set_num_threads(threads)
-    settings = load_config(SolverConfig, None, (f"seed={seed}", *overrides))
-    warm = load_config(WarmConfig, None, (f"train.seed={seed}", *warm_overrides))
+    settings = load_config(SolverConfig, None, overrides)
+    warm = load_config(WarmConfig, None, warm_overrides)
     for name in only or TABLES:
-        rows = list(TABLES[name](Bench(data, settings, warm, folds)))
+        rows = list(TABLES[name](Bench(data, settings, warm, folds, seed)))
         title = f"{name}: seed {seed}, {torch.get_num_threads()} threads"
         print_table(title, rows, ("what", "result", "in each fold", "seconds"))
 

@@ -67,7 +67,7 @@ def by_tune(config: TuneConfig) -> list[tuple[float, float]]:
     """The same by Ray Tune, whose cluster has one core."""
     import ray
 
-    from tune.results import Outcome
+    from tune.results import TrialResult
     from tune.sweep import create_sweep, run_sweep
 
     times: list[tuple[float, float]] = []
@@ -76,7 +76,7 @@ def by_tune(config: TuneConfig) -> list[tuple[float, float]]:
         last = time.perf_counter()
         ray.init("local", num_cpus=1, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
 
-        def on_end(outcome: Outcome) -> None:
+        def on_end(outcome: TrialResult) -> None:
             nonlocal last
             assert outcome.state == "done", outcome.error
             times.append((time.perf_counter() - last, outcome.figures["seconds"]))

@@ -11,24 +11,23 @@ training on these answers; "gold" the share whose likeliest class is that of the
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import polars as pl
 import torch
 
-from toolkit.active.candidates import calibrate, candidates_table, count_right, gold_classes
-from toolkit.baselines import sample_random, train_seq2seq
 from toolkit.cli.output import print_table
 from toolkit.config import load_config
-from toolkit.data import read_problems
-from toolkit.data.split import chosen_share
-from toolkit.equations import DEFAULT_CONSTANTS, Expr, klass
-from toolkit.warm.config import WarmConfig
-from toolkit.warm.generate import generate
-from toolkit.warm.train import train
+from toolkit.data import ProblemSet, read_problems
+from toolkit.data.split import chosen_gold
+from toolkit.loop.generation import calibrate, candidates_of
+from toolkit.methods import Epoch, FitInput, GenerateConfig, Known, StepOne, find_method
+from toolkit.methods.base import Origin, Untrained
+from toolkit.methods.warm import Warm
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.methods.warm.generate import generate
 
 Row = tuple[str, ...]
 HEADERS = ("what", "reached", "gold", "train s", "s/epoch", "s to 97.4 %", "generate /s")
@@ -37,34 +36,32 @@ PAPER = Path(__file__).parents[1] / "configs" / "paper"
 
 def run(
     name: str,
-    problems: pl.DataFrame,
+    problems: ProblemSet,
     *overrides: str,
-    config: Path | None = None,
-    gold: Sequence[bool] | None = None,
+    seed: int,
+    known: Known | None = None,
 ) -> Row:
     """Train and generate on the same problems; what was shown as gold does not count as found.
 
     Without beam exploration there is no beam in generation either: the likeliest path is followed.
     """
-    settings = load_config(WarmConfig, config, overrides)
+    settings, shown = load_config(WarmConfig, None, overrides), known or {}
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        trained = train(problems, settings, Path(folder), gold=gold)
+        trained = Warm.fit(FitInput(problems, shown, settings, seed), Path(folder))
     seconds = time.perf_counter() - start
-    weak = problems if gold is None else problems.filter(~pl.Series(list(gold)))
+    weak = problems.take([row for row, name in enumerate(problems.ids) if name not in shown])
     start = time.perf_counter()
     beam = settings.explore.beam_exploration
     generated = generate(
         trained, weak, width=20 if beam else 1, lookahead=beam, searched=settings.train.search
     )
     speed = len(weak) / (time.perf_counter() - start)
-    right = gold_classes(weak, DEFAULT_CONSTANTS)
-    table = candidates_table(generated, weak, calibrate(generated, right))
-    known = sum(map(bool, right))
+    candidates = candidates_of(generated, weak, calibrate(generated, weak.gold_classes))
     return (
         name,
         percent(sum(bool(of.scored) for of in generated), len(weak)),
-        percent(count_right(table, weak, right), known),
+        percent(candidates.count_right(weak), sum(map(bool, weak.gold_classes))),
         f"{seconds:.0f}",
         f"{seconds / len(trained.history):.1f}",
         _seconds_until(trained.history, 0.974),
@@ -72,12 +69,12 @@ def run(
     )
 
 
-def _seconds_until(history: list[dict[str, Any]], share: float) -> str:
+def _seconds_until(history: Sequence[Epoch], share: float) -> str:
     """How long it took until so many problems had a path to their answer in training."""
     seconds = 0.0
     for epoch in history:
-        seconds += epoch["seconds"]
-        if epoch["reached"] >= share:
+        seconds += epoch.seconds
+        if epoch.reached >= share:
             return f"{seconds:.0f}"
     return "–"
 
@@ -86,16 +83,25 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def baseline(name: str, problems: pl.DataFrame, find: Callable[[], list[Expr | None]]) -> Row:
+def baseline(name: str, problems: ProblemSet, method: str, *overrides: str, seed: int) -> Row:
+    """Another method, whose first equation of a problem counts."""
+    chosen = find_method(method)
+    data = FitInput(problems, {}, load_config(chosen.Config, None, overrides), seed)
     start = time.perf_counter()
-    found = find()
+    if issubclass(chosen, Untrained):  # to fit it would be to generate twice
+        model: StepOne = chosen(data.config, Origin.of(data))
+    else:
+        model = chosen.fit(data)
+    generated = model.candidates(problems, GenerateConfig(width=5))
     seconds = time.perf_counter() - start
-    right = gold_classes(problems, DEFAULT_CONSTANTS)
-    same = sum(t is not None and klass(t) in classes for t, classes in zip(found, right, strict=True))
+    same = sum(
+        bool(of.scored) and of.scored[0].klass in classes
+        for of, classes in zip(generated, problems.gold_classes, strict=True)
+    )
     return (
         name,
-        percent(sum(t is not None for t in found), len(found)),
-        percent(same, sum(map(bool, right))),
+        percent(sum(bool(of.scored) for of in generated), len(generated)),
+        percent(same, sum(map(bool, problems.gold_classes))),
         f"{seconds:.0f}",
         "",
         "",
@@ -104,16 +110,14 @@ def baseline(name: str, problems: pl.DataFrame, find: Callable[[], list[Expr | N
 
 
 def allarith(folder: Path, seed: int) -> None:
-    problems = read_problems(folder / "allarith.jsonl").problems
-    seeded = f"train.seed={seed}"
+    problems = read_problems(folder / "allarith.jsonl")
+    no_beam = ("train.search=0", "explore.beam_exploration=false")
     rows = [
-        run("WARM, default", problems, seeded),
-        run("WARM, default, exploration alone (train.search=0)", problems, seeded, "train.search=0"),
-        run(
-            "  without beam exploration", problems, seeded, "train.search=0", "explore.beam_exploration=false"
-        ),
-        baseline("random sampling, k = 5, d = 40", problems, lambda: sample_random(problems, seed=seed)),
-        baseline("seq2seq, 20 epochs", problems, lambda: train_seq2seq(problems, epochs=20, seed=seed)),
+        run("WARM, default", problems, seed=seed),
+        run("WARM, default, exploration alone (train.search=0)", problems, "train.search=0", seed=seed),
+        run("  without beam exploration", problems, *no_beam, seed=seed),
+        baseline("random sampling, k = 5, d = 40", problems, "random_sampling", seed=seed),
+        baseline("seq2seq, 20 epochs", problems, "seq2seq", "epochs=20", seed=seed),
     ]
     print_table(f"allarith.jsonl, {len(problems)} problems, answers only, seed {seed}", rows, HEADERS)
 
@@ -121,75 +125,74 @@ def allarith(folder: Path, seed: int) -> None:
 def others(folder: Path, seed: int) -> None:
     rows = []
     for name in ("ew10k", "hw10k", "math23k"):
-        problems = read_problems(folder / f"{name}.jsonl").problems
+        problems = read_problems(folder / f"{name}.jsonl")
         if name == "math23k":
-            problems = problems.sample(2000, seed=seed)
-        settings = (f"train.seed={seed}", "train.epochs=12")
-        rows.append(run(f"{name}, {len(problems)} problems", problems, *settings))
+            problems = sample(problems, 2000, seed)
+        rows.append(run(f"{name}, {len(problems)} problems", problems, "train.epochs=12", seed=seed))
     print_table(f"answers only, default, 12 epochs, seed {seed}", rows, HEADERS)
 
 
 def ablation(folder: Path, seed: int) -> None:
-    problems = read_problems(folder / "allarith.jsonl").problems
-    settings = (f"train.seed={seed}", "train.epochs=15")
+    problems = read_problems(folder / "allarith.jsonl")
     without = (
         "train.search=0",
         "train.memory=0 train.search=0",
         "explore.lookahead=false train.search=0",
-        "explore.beyond=0 train.search=0",
+        "explore.extra_steps=0 train.search=0",
         "model.pointer=false",
         "model.pairs=0",
         "model.habits=false",
         "model.stop=false",
     )
-    rows = [run("default", problems, *settings)]
-    rows += [run(keys, problems, *settings, *keys.split()) for keys in without]
+    rows = [run("default", problems, "train.epochs=15", seed=seed)]
+    rows += [run(keys, problems, "train.epochs=15", *keys.split(), seed=seed) for keys in without]
     print_table(f"allarith.jsonl, 15 epochs, seed {seed}: the default with other keys", rows, HEADERS)
 
 
 def gold(folder: Path, seed: int) -> None:
-    with_gold = read_problems(folder / "allarith.jsonl").problems
-    mixed = pl.concat(
-        [with_gold, read_problems(folder / "ew10k.jsonl").problems.with_columns(id="e" + pl.col("id"))]
-    )
+    with_gold = read_problems(folder / "allarith.jsonl").table
+    weak = read_problems(folder / "ew10k.jsonl").table.with_columns(id="e" + pl.col("id"))
+    mixed = ProblemSet(pl.concat([with_gold, weak]))
     rows = []
     for share in (0.0, 0.02, 0.05, 0.1, 0.2):
-        shown = chosen_share(mixed, share, seed)
+        shown = chosen_gold(mixed, share, seed)
         for beam in ("true", "false"):
-            keys = (
-                f"train.seed={seed}",
-                "train.epochs=4",
-                "train.search=0",
-                f"explore.beam_exploration={beam}",
-            )
-            name = f"{100 * share:.0f} % ({sum(shown)}), " + ("beam" if beam == "true" else "no beam")
-            rows.append(run(name, mixed, *keys, gold=shown))
+            keys = ("train.epochs=4", "train.search=0", f"explore.beam_exploration={beam}")
+            name = f"{100 * share:.0f} % ({len(shown)}), " + ("beam" if beam == "true" else "no beam")
+            rows.append(run(name, mixed, *keys, seed=seed, known=shown))
     title = f"WARM-S: gold equations of allarith.jsonl, with ew10k.jsonl, 4 epochs, no search, seed {seed}"
     print_table(title, rows, HEADERS)
 
 
 def cost(folder: Path, seed: int) -> None:
-    problems = read_problems(folder / "allarith.jsonl").problems
+    problems = read_problems(folder / "allarith.jsonl")
     rows = []
     for name, config in (("default", None), ("the paper's sizes", PAPER / "warm.yaml")):
-        keys = (f"train.seed={seed}", "train.epochs=2")
-        with tempfile.TemporaryDirectory() as out:
-            trained = train(problems, load_config(WarmConfig, config, keys), Path(out))
-        rows.append((f"allarith.jsonl, {name}", f"{min(h['seconds'] for h in trained.history):.1f}", ""))
-    many = read_problems(folder / "math23k.jsonl").problems
+        epochs = _epochs(problems, load_config(WarmConfig, config, ("train.epochs=2",)), seed)
+        rows.append((f"allarith.jsonl, {name}", f"{min(epoch.seconds for epoch in epochs):.1f}", ""))
+    many = read_problems(folder / "math23k.jsonl")
     base = 0.0
     for count in (500, 1000, 5000, 20000):
-        sample = many.sample(count, seed=seed)
-        keys = (f"train.seed={seed}", "train.epochs=1", "train.search=0")
-        with tempfile.TemporaryDirectory() as out:
-            trained = train(sample, load_config(WarmConfig, None, keys), Path(out))
-        seconds = trained.history[-1]["seconds"]
-        base = base or seconds / count
-        rows.append((f"math23k.jsonl, {count} problems", f"{seconds:.1f}", f"{seconds / count / base:.2f}×"))
+        some = sample(many, count, seed)
+        once = load_config(WarmConfig, None, ("train.epochs=1", "train.search=0"))
+        seconds = _epochs(some, once, seed)[-1].seconds
+        a_problem = seconds / len(some)
+        base = base or a_problem
+        rows.append((f"math23k.jsonl, {len(some)} problems", f"{seconds:.1f}", f"{a_problem / base:.2f}×"))
     print_table("one epoch", rows, ("what", "seconds", "a problem, against 500"))
     print(
         f"largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB"
     )
+
+
+def _epochs(problems: ProblemSet, config: WarmConfig, seed: int) -> list[Epoch]:
+    with tempfile.TemporaryDirectory() as out:
+        return Warm.fit(FitInput(problems, {}, config, seed), Path(out)).history
+
+
+def sample(problems: ProblemSet, count: int, seed: int) -> ProblemSet:
+    rows = pl.int_range(len(problems), eager=True).sample(min(count, len(problems)), seed=seed)
+    return problems.take(rows.to_list())
 
 
 TABLES = {"allarith": allarith, "others": others, "ablation": ablation, "gold": gold, "cost": cost}

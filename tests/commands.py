@@ -1,7 +1,10 @@
 """What tests that start commands share."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+LONGEST = 900  # seconds: on no machine does a step of a test take so long, unless it hangs
 
 
 def sets(settings: Iterable[str]) -> list[str]:
@@ -11,4 +14,14 @@ def sets(settings: Iterable[str]) -> list[str]:
 
 def without_ray() -> dict[str, str]:
     """The environment of a process that is to have a Ray of its own."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("RAY_") or name == "RAY_worker_niceness"
+    }
+
+
+def with_helpers(env: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which a process can import what is in this folder, and what this one can."""
+    folders = [str(Path(__file__).parent), *filter(None, [env.get("PYTHONPATH")])]
+    return {**env, "PYTHONPATH": os.pathsep.join(folders)}

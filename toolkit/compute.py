@@ -1,87 +1,91 @@
 """Where work runs: in this process, or on the workers of a Ray cluster. Nothing else knows about Ray."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import polars as pl
-import torch
+from toolkit.cluster.session import ClusterSpec, Session, session
+from toolkit.data import ProblemSet
+from toolkit.methods import FitInput, FitOptions, GenerateConfig, Generated, StepOne
 
-from toolkit.cluster.session import Session, Where, session
-from toolkit.warm.checkpoint import Trained
-from toolkit.warm.config import WarmConfig
-from toolkit.warm.generate import Generated, generate
-from toolkit.warm.train import train
+if TYPE_CHECKING:
+    import torch
 
 
 class Compute(Protocol):
-    def train(
-        self, problems: pl.DataFrame, config: WarmConfig, out: Path, *, label: str, **settings: Any
-    ) -> Trained:
-        """`toolkit.warm.train`, with its settings; `label` is what people see of it elsewhere."""
+    @property
+    def device(self) -> "torch.device": ...
+
+    def fit(
+        self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
+    ) -> StepOne:
+        """`StepOne.fit`; device and workers of the options are not used. The label is its name for people."""
         ...
 
-    def generate(
-        self, trained: Trained, parts: Iterable[pl.DataFrame], **settings: Any
-    ) -> Iterator[Sequence[Generated]]:
-        """`toolkit.warm.generate` for each part, in order; one part after the other is taken."""
+    def candidates(
+        self, model: StepOne, parts: Iterable[ProblemSet], settings: GenerateConfig
+    ) -> Iterator[list[Generated]]:
+        """`StepOne.candidates` for each part, in order; parts are taken one after the other."""
         ...
 
 
 @dataclass(frozen=True)
-class Here:
+class LocalCompute:
     """This process. No Ray is started, or even imported."""
 
-    device: torch.device
+    device: "torch.device"
 
-    def train(
-        self, problems: pl.DataFrame, config: WarmConfig, out: Path, *, label: str, **settings: Any
-    ) -> Trained:
-        return train(problems, config, out, device=self.device, **settings)
+    def fit(
+        self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
+    ) -> StepOne:
+        return method.fit(data, folder, replace(options, device=self.device))
 
-    def generate(
-        self, trained: Trained, parts: Iterable[pl.DataFrame], **settings: Any
-    ) -> Iterator[Sequence[Generated]]:
+    def candidates(
+        self, model: StepOne, parts: Iterable[ProblemSet], settings: GenerateConfig
+    ) -> Iterator[list[Generated]]:
         for part in parts:
-            yield generate(trained, part, **settings)
+            yield model.candidates(part, settings)
 
 
 @dataclass(frozen=True)
-class Workers:
+class ClusterCompute:
     """The workers of a Ray session. Checkpoints go to `storage`, which all of its nodes must see."""
 
+    device: "torch.device"
     session: Session
     storage: str | None = None
 
-    def train(
-        self, problems: pl.DataFrame, config: WarmConfig, out: Path, *, label: str, **settings: Any
-    ) -> Trained:
+    def fit(
+        self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
+    ) -> StepOne:
+        """A method that can't run on several workers is fitted in this process."""
+        if not method.distributed:
+            return LocalCompute(self.device).fit(method, data, folder, options, label=label)
         from toolkit.cluster.train import train_on_workers
 
-        settings.pop("on_batch", None)  # workers tell of whole epochs
         return train_on_workers(
-            self.session, problems, config, out, label=label, storage=self.storage, **settings
+            self.session, method, data, folder, options, label=label, storage=self.storage
         )
 
-    def generate(
-        self, trained: Trained, parts: Iterable[pl.DataFrame], **settings: Any
-    ) -> Iterator[Sequence[Generated]]:
+    def candidates(
+        self, model: StepOne, parts: Iterable[ProblemSet], settings: GenerateConfig
+    ) -> Iterator[list[Generated]]:
         from toolkit.cluster.generate import generate_on_workers
 
-        yield from generate_on_workers(self.session, trained, parts, **settings)
+        yield from generate_on_workers(self.session, model, parts, settings)
 
 
 @contextmanager
 def computing(
-    where: Where | None, device: torch.device, storage: str | None, tell: Callable[[str], object]
+    spec: ClusterSpec | None, device: "torch.device", storage: str | None, notify: Callable[[str], object]
 ) -> Iterator[Compute]:
-    """Where a command's work runs, for as long as it lasts; `tell` is for what a person should know of it."""
-    if where is None:
-        yield Here(device)
+    """Where a command's work runs, for as long as it lasts; `notify` gets what the user should know of it."""
+    if spec is None:
+        yield LocalCompute(device)
         return
-    with session(where) as started:
+    with session(spec) as started:
         if started.notice:
-            tell(started.notice)
-        yield Workers(started, storage)
+            notify(started.notice)
+        yield ClusterCompute(device, started, storage)

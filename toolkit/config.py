@@ -1,7 +1,8 @@
 """Configuration: pydantic models from YAML files, with `key=value` on the command line."""
 
 import difflib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from toolkit.errors import WarmkitError
 
 
 class Section(BaseModel):
-    """A part of a configuration: unknown keys are errors, nothing changes once it is read."""
+    """A part of a configuration. Unknown keys are errors, and it can't be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -28,26 +29,41 @@ def load_config(kind: type[Config], path: Path | str | None, overrides: Iterable
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        where = str(path) if path else "configuration"
-        raise WarmkitError("\n".join(_sentence(where, kind, problem) for problem in error.errors())) from None
+        source = str(path) if path else "configuration"
+        raise WarmkitError(
+            "\n".join(_sentence(source, kind, problem) for problem in error.errors())
+        ) from None
+
+
+def settings_of(kind: type[Config], settings: Section | Mapping[str, object] | None) -> Config:
+    """What a library call is given as settings: a configuration, or dotted keys with their values."""
+    if isinstance(settings, kind):
+        return settings
+    keys = settings.items() if isinstance(settings, Mapping) else ()
+    return load_config(kind, None, [f"{key}={_written(value)}" for key, value in keys])
+
+
+def _written(value: object) -> str:
+    """A value as YAML has it: null, true, [1, 2]."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """What is written in a configuration file, not yet checked."""
+    """The content of a configuration file, not yet checked."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise WarmkitError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise WarmkitError(f"{path}: it can't be read: {error}.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none; brackets without end
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date; endless brackets
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise WarmkitError(f"{path}{line}: this is not YAML.") from None
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise WarmkitError(f"{path}: a configuration has named keys.")
+        raise WarmkitError(f"{path}: this is not a configuration: it has no named keys.")
     return values
 
 
@@ -58,8 +74,8 @@ def to_yaml(config: Section) -> str:
 
 def changed_keys(before: Section, now: Section) -> dict[str, tuple[Any, Any]]:
     """The keys in which two configurations of a kind differ, with both values."""
-    one, other = _flat(before.model_dump(mode="json")), _flat(now.model_dump(mode="json"))
-    return {key: (one.get(key), value) for key, value in other.items() if one.get(key) != value}
+    old, new = _flat(before.model_dump(mode="json")), _flat(now.model_dump(mode="json"))
+    return {key: (old.get(key), value) for key, value in new.items() if old.get(key) != value}
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -70,7 +86,7 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def full_key(key: str, known: list[str]) -> str:
-    """A key may leave out sections where only one can be meant: warm.beam_width, or beam_width."""
+    """The full key of one that leaves out sections, such as beam_width, if only one key matches."""
     if key in known:
         return key
     parts = key.split(".")
@@ -98,16 +114,19 @@ def _set(values: dict[str, Any], override: str, known: list[str]) -> None:
         values[name] = written
 
 
-def _sentence(where: str, kind: type[Section], problem: Any) -> str:
+def _sentence(source: str, kind: type[Section], problem: Any) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] != "extra_forbidden":
-        return f"{where}: {key}: {problem['msg']}."
-    close = difflib.get_close_matches(key, list(known_keys(kind)), n=1, cutoff=0.5)
-    return f"{where}: there is no key {key}." + (f" Did you mean {close[0]}?" if close else "")
+        message = str(problem["msg"])
+        return f"{source}: {key}: {message}" + ("" if message[-1:] in ".?" else ".")
+    known = list(known_keys(kind))
+    last = key.rpartition(".")[2]  # warm.train.seed: there is one seed, at the top
+    close = [last] if last in known else difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"{source}: there is no key {key}." + (f" Did you mean {close[0]}?" if close else "")
 
 
 def known_keys(kind: type[BaseModel], prefix: str = "") -> Iterable[str]:
-    """Every key of a configuration, sections by dots."""
+    """Every key of a configuration, with dots between sections."""
     for name, field in kind.model_fields.items():
         inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):

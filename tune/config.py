@@ -1,4 +1,4 @@
-"""A sweep as keys: a configuration of the loop, which all trials share, and what is varied in it."""
+"""A sweep as keys: a configuration of the loop, which all trials share, and the keys that vary."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -8,12 +8,12 @@ from pydantic import Field, field_validator, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
 from toolkit.config import Section, full_key, known_keys
-from toolkit.loop.config import LoopConfig
+from toolkit.loop.config import PLUGINS, LoopConfig
 
-GOLD = "gold"  # LoopConfig calls it `known`: there annotators add to it
-SECTIONS = ("warm.", "generate.", "solver.")  # a trial reads nothing else of the loop's keys, save these:
-SINGLE = ("solver_kind", "constants")
-SEEDS = ("warm.train.seed", "solver.seed")  # set by `seeds`
+GOLD = "gold"  # LoopConfig calls it `known`, because annotators add to it
+# A trial reads the sections of methods and solvers and a few single keys, and no other key of the loop.
+SECTIONS = ("generate.", *(f"{plugin.section}." for plugin in PLUGINS))
+SINGLE = ("method", "solver_kind", "constants")
 
 
 class Span(Section):
@@ -34,7 +34,7 @@ class Span(Section):
         return written
 
     @model_validator(mode="after")
-    def _is_whole(self) -> "Span":
+    def _is_complete(self) -> "Span":
         if not self.choice and (self.low is None or self.high is None):
             raise PydanticCustomError("span", "write a list of values, or low and high")
         if self.is_range and (self.choice or self.low >= self.high or (self.log and self.low <= 0)):  # type: ignore[operator]
@@ -59,23 +59,23 @@ PAPER = {  # how many gold equations, how wide a beam
 
 
 class BudgetConfig(Section):
-    trials: int | None = Field(None, ge=1, description="the first so many trials; null: all")
+    trials: int | None = Field(None, ge=1, description="run only this many trials; null: all")
     seconds: float | None = Field(
-        None, gt=0, description="from the start or the resumption of a sweep; null: for ever"
+        None, gt=0, description="time limit from the start or resumption of a sweep; null: none"
     )
 
 
 class TuneConfig(LoopConfig):
     """The keys of the loop are the base of every trial and of best.yaml; the problems are chosen by `seed`.
 
-    A trial is one round without annotators: it reads warm, generate, solver, constants and the share of gold
-    equations.
+    A trial is one round without annotators: it reads the sections of its method and its solver, generate,
+    constants and the share of gold equations.
     """
 
     space: dict[str, Span] = Field(
         PAPER, description="dotted key: [values], or {low, high, log} to draw from"
     )
-    seeds: tuple[int, ...] = Field((0,), min_length=1, description="each setting is tried with each of them")
+    seeds: tuple[int, ...] = Field((0,), min_length=1, description="each setting is tried with each seed")
     search: Literal["grid", "random", "tpe"] = Field(
         "grid", validate_default=True, description="tpe learns from the trials so far (Optuna)"
     )
@@ -83,9 +83,9 @@ class TuneConfig(LoopConfig):
     measure_solver: bool = Field(True, description="each trial also trains a solver, tested on the test part")
     metric: Literal["reached", "gold_equivalent", "answer_accuracy", "seconds"] = "gold_equivalent"
     mode: Literal["max", "min"] = "max"
-    asha: bool = Field(False, description="stop trials early that reach fewer answers than others")
-    grace: int = Field(2, ge=1, description="epochs that ASHA gives every trial")
-    reduction: int = Field(3, ge=2, description="ASHA lets one of so many go on")
+    asha: bool = Field(False, description="stop trials early if they reach fewer answers than others")
+    grace: int = Field(2, ge=1, description="epochs that every trial gets before ASHA may stop it")
+    reduction: int = Field(3, ge=2, description="ASHA lets one trial in this many continue")
     budget: BudgetConfig = BudgetConfig()
 
     @field_validator("space")
@@ -118,9 +118,9 @@ class TuneConfig(LoopConfig):
 
 
 def _named(space: Mapping[str, Span]) -> Iterator[tuple[str, Span]]:
-    """Keys by their full names."""
+    """The space with the full names of its keys."""
     known = list(known_keys(LoopConfig))
-    varied = [GOLD, *SINGLE, *(key for key in known if key.startswith(SECTIONS) and key not in SEEDS)]
+    varied = [GOLD, *SINGLE, *(key for key in known if key.startswith(SECTIONS))]
     leaves = [key for key in varied if not any(other.startswith(f"{key}.") for other in known)]
     for written, span in space.items():
         key = GOLD if written in (GOLD, "known") else full_key(written, leaves)

@@ -21,8 +21,8 @@ def show(name: str, value: float | None) -> str:
 
 
 def spread(name: str, found: Sequence[float]) -> str:
-    """The deviation over seeds, of shares in points: "± 1.2"."""
-    apart = deviation(found)
-    if apart is None:
+    """The deviation over seeds, for shares in percentage points: "± 1.2"."""
+    width = deviation(found)
+    if width is None:
         return ""
-    return f"± {100 * apart:.1f}" if name in MAPS else f"± {duration(apart)}"
+    return f"± {100 * width:.1f}" if name in MAPS else f"± {duration(width)}"

@@ -1,4 +1,4 @@
-"""What each setting of a sweep comes to: heat maps of two keys, and the metric by each key of a range."""
+"""The figures of each setting of a sweep: heat maps of two keys, and plots of the metric by key."""
 
 import itertools
 import json
@@ -14,20 +14,20 @@ from toolkit.report.values import count, percent
 from tune.config import GOLD, TuneConfig
 from tune.figures import MAPS, TIME, show, spread
 from tune.plan import explores, short, written
-from tune.results import Outcome, Setting, mean, ranked, settings
+from tune.results import Setting, TrialResult, mean, ranked, settings
 
 WIDTH = "warm.explore.beam_width"
 BEAM = "warm.explore.beam_exploration"
-MOST_VALUES = 8  # of an axis, so that a cell can be read
+MOST_VALUES = 8  # of an axis, so that cells stay readable
 NO_MAP = "A map needs two keys that were tried with two to eight values each."
 WHAT = (
     "Reached: problems to whose answer training found an equation. Gold-equivalent: problems whose "
-    "likeliest equation is then the right one; generation looks further, so it may be more."
+    "likeliest equation is then the right one; generation searches further, so it may find more."
 )
 
 
 def _axes(config: TuneConfig, found: Sequence[Setting]) -> tuple[str, str] | None:
-    """The two keys of the map: gold and beam width where they are varied, else the first ones."""
+    """The two keys of the map: gold and beam width if they vary, else the first keys that do."""
     listed = {key: _distinct(found, key) for key in config.space}
     keys = [key for key in (GOLD, WIDTH, *config.space) if 1 < len(listed.get(key, ())) <= MOST_VALUES]
     keys = list(dict.fromkeys(keys))
@@ -35,19 +35,19 @@ def _axes(config: TuneConfig, found: Sequence[Setting]) -> tuple[str, str] | Non
 
 
 def _distinct(found: Sequence[Setting], key: str) -> list[Any]:
-    """The values of a key that were tried, numbers in their order."""
-    seen = {json.dumps(one.keys[key]): one.keys[key] for one in found}
+    """The values of a key that were tried, numbers in order."""
+    seen = {json.dumps(setting.keys[key]): setting.keys[key] for setting in found}
     tried = list(seen.values())
     if all(isinstance(value, int | float) for value in tried):
         return sorted(tried)
     return tried
 
 
-def maps(config: TuneConfig, outcomes: Sequence[Outcome]) -> Html:
-    """The section of the page; where there is nothing to draw, a sentence that says so."""
-    found = settings(outcomes)
+def maps(config: TuneConfig, results: Sequence[TrialResult]) -> Html:
+    """The section of the page; if there is nothing to draw, a sentence that says so."""
+    found = settings(results)
     axes = _axes(config, found)
-    ranged = _ranged(config, outcomes)
+    ranged = _ranged(config, results)
     if axes is None:
         shown = plots(*ranged, _progress(config, found)) if ranged else missing(NO_MAP)
         return section("maps", "What each setting comes to", WHAT, shown)
@@ -55,30 +55,30 @@ def maps(config: TuneConfig, outcomes: Sequence[Outcome]) -> Html:
     if len(config.seeds) == 1:
         cells = "of one seed, so without a deviation"
     how = f"{WHAT} Cells are {cells}."
-    explored = (
-        [one for one in found if explores(one.config)] if BEAM in config.space and WIDTH in axes else found
-    )
+    explored = found
+    if BEAM in config.space and WIDTH in axes:
+        explored = [setting for setting in found if explores(setting.config)]
     others = [short(key) for key in config.space if key not in (*axes, BEAM)]
     if others:
         how += f" They are also means over {', '.join(others)}."
     if len(explored) < len(found):
-        how += " Without beam exploration a beam has no width: those trials are in the next section."
+        how += " Without beam exploration the beam has no width: those trials are in the next section."
     heading = f"{_axis(axes[0])} × {_axis(axes[1])}"
     drawn = [_map(explored, axes, name, title) for name, title in {**MAPS, "seconds": TIME}.items()]
     return section("maps", heading[0].upper() + heading[1:], how, plots(*drawn, *ranged))
 
 
-def _ranged(config: TuneConfig, outcomes: Sequence[Outcome]) -> list[Html]:
-    """The metric against each key that was drawn from a range; the best setting stands out."""
-    measured = ranked(config, outcomes)
+def _ranged(config: TuneConfig, results: Sequence[TrialResult]) -> list[Html]:
+    """Plots of the metric by each key that is drawn from a range; the best setting stands out."""
+    measured = ranked(config, results)
     if len(measured) < 2:
         return []
     best, *rest = measured
     return [
         svg.line_chart(
             {
-                "settings": [_at(config, key, one) for one in rest],
-                "best": [_at(config, key, best)],
+                "settings": [_point(config, key, setting) for setting in rest],
+                "best": [_point(config, key, best)],
             },
             title=f"{_titled(config)}, by {_axis(key)}",
             x_label=_axis(key),
@@ -93,13 +93,13 @@ def _ranged(config: TuneConfig, outcomes: Sequence[Outcome]) -> list[Html]:
     ]
 
 
-def _at(config: TuneConfig, key: str, one: Setting) -> tuple[float, float]:
-    return float(one.keys[key]), one.mean(config.metric) or 0.0
+def _point(config: TuneConfig, key: str, setting: Setting) -> tuple[float, float]:
+    return float(setting.keys[key]), setting.mean(config.metric) or 0.0
 
 
 def _progress(config: TuneConfig, found: Sequence[Setting]) -> Html:
     """The best so far, after each setting."""
-    values = [one.mean(config.metric) for one in found]
+    values = [setting.mean(config.metric) for setting in found]
     pick = max if config.mode == "max" else min
     best = list(itertools.accumulate((value for value in values if value is not None), pick))
     return svg.line_chart(
@@ -125,7 +125,12 @@ def _map(found: Sequence[Setting], axes: tuple[str, str], name: str, title: str)
     rows, columns = _distinct(found, down), _distinct(found, across)
     cells = [
         [
-            [v for one in found if (one.keys[down], one.keys[across]) == (r, c) for v in one.values(name)]
+            [
+                value
+                for setting in found
+                if (setting.keys[down], setting.keys[across]) == (r, c)
+                for value in setting.values(name)
+            ]
             for c in columns
         ]
         for r in rows

@@ -1,4 +1,4 @@
-"""Which trials a sweep consists of.
+"""The trials of a sweep.
 
 A grid and random draws are decided by the configuration alone, before any trial is run. With `search: tpe`
 settings are proposed one by one (tune/propose.py), and the trials are those of the proposals so far.
@@ -16,6 +16,8 @@ from pydantic import ValidationError
 
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.methods.warm import WarmNoBeam
+from toolkit.methods.warm.config import WarmConfig
 from tune.config import GOLD, Span, TuneConfig
 
 
@@ -31,11 +33,11 @@ class Trial:
         return f"trial-{self.number:03d}"
 
     @property
-    def told(self) -> str:
-        return told(self.keys)
+    def setting(self) -> str:
+        return describe(self.keys)
 
 
-def told(keys: Mapping[str, Any]) -> str:
+def describe(keys: Mapping[str, Any]) -> str:
     """A setting in words: "gold 0.05, beam_width 5"."""
     return ", ".join(f"{short(key)} {written(value)}" for key, value in keys.items())
 
@@ -51,15 +53,15 @@ def written(value: Any) -> str:
 
 
 def trials(config: TuneConfig, proposed: Sequence[dict[str, Any]] = ()) -> list[Trial]:
-    """In their order, cut to the budget.
+    """All trials in order, cut to the budget.
 
-    Of a grid or draws all settings with the first seed come first, so that a sweep that is cut short has
-    seen each; a proposal is tried with all seeds before the next.
+    In a grid or random search all settings come with the first seed first, so that a sweep that is cut short
+    has tried each of them. A proposed setting is tried with all seeds before the next.
     """
     if config.search == "tpe":
         for key, span in config.space.items():
             for value in span.choice or (span.low, span.high):
-                apply(config.base, {key: value})  # what can't be is told before anything runs
+                apply(config.base, {key: value})  # an invalid value is refused before anything runs
         tried = [(keys, apply(config.base, keys)) for keys in proposed]
         pairs = [(seed, setting) for setting in tried for seed in config.seeds]
     else:
@@ -72,7 +74,7 @@ def trials(config: TuneConfig, proposed: Sequence[dict[str, Any]] = ()) -> list[
 
 
 def proposals(config: TuneConfig) -> int:
-    """How many trials a sweep whose settings are proposed will have when it is done."""
+    """How many trials a sweep with proposed settings has when it is complete."""
     settings = config.draws
     if not any(span.is_range for span in config.space.values()):
         settings = min(settings, len(_distinct(config, _grid(config))))
@@ -81,12 +83,15 @@ def proposals(config: TuneConfig) -> int:
 
 def longest(config: TuneConfig) -> int:
     """The epochs of the longest trial."""
-    span = config.space.get("warm.train.epochs")
-    return int(max(span.choice or (span.high,))) if span else config.warm.train.epochs
+    tried = [config.base]
+    for key, span in config.space.items():
+        if key == "method" or key.rpartition(".")[2] == "epochs":
+            tried += [apply(config.base, {key: value}) for value in span.choice or (span.high,)]
+    return max(setting.step_one.epochs(setting.method_settings) for setting in tried)
 
 
 def apply(base: LoopConfig, keys: dict[str, Any]) -> LoopConfig:
-    """The configuration with other values of some keys."""
+    """The configuration with new values for some keys."""
     values = base.model_dump(mode="json")
     for key, value in keys.items():
         *sections, name = ("known" if key == GOLD else key).split(".")
@@ -98,17 +103,24 @@ def apply(base: LoopConfig, keys: dict[str, Any]) -> LoopConfig:
         return LoopConfig.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        raise WarmkitError(f"space: {told(keys)}: {first['msg']} ({first['input']!r}).") from None
+        raise WarmkitError(f"space: {describe(keys)}: {first['msg']} ({first['input']!r}).") from None
 
 
 def explores(config: LoopConfig) -> bool:
-    """Whether training explores more than the one path it samples."""
-    explore = config.warm.explore
-    return explore.beam_exploration and (explore.beam_width > 1 or explore.lookahead)
+    """Whether training explores more than the path it samples."""
+    settings = config.method_settings
+    if not isinstance(settings, WarmConfig):
+        return True
+    explore = settings.explore
+    return (
+        config.method != WarmNoBeam.name
+        and explore.beam_exploration
+        and (explore.beam_width > 1 or explore.lookahead)
+    )
 
 
 def canonical(config: LoopConfig) -> str:
-    """Equal for configurations that come to the same: without exploration a beam has no width."""
+    """A text that is equal for equivalent configurations: without exploration a beam has no width."""
     if not explores(config):
         same = {"beam_exploration": False, "lookahead": False, "beam_width": 1}
         config = apply(config, {f"warm.explore.{key}": value for key, value in same.items()})
@@ -118,7 +130,7 @@ def canonical(config: LoopConfig) -> str:
 def _distinct(
     config: TuneConfig, settings: Iterable[dict[str, Any]]
 ) -> list[tuple[dict[str, Any], LoopConfig]]:
-    """Settings with what they come to, the first of those that come to the same."""
+    """Settings with their configurations; of equivalent ones, the first."""
     found: dict[str, tuple[dict[str, Any], LoopConfig]] = {}
     for keys in settings:
         applied = apply(config.base, keys)
@@ -138,7 +150,7 @@ def _grid(config: TuneConfig) -> Iterator[dict[str, Any]]:
 
 
 def draws(space: Mapping[str, Span], rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """Settings at random, without end."""
+    """Random settings, without end."""
     while True:
         yield {key: _draw(span, rng) for key, span in space.items()}
 

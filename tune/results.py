@@ -1,4 +1,4 @@
-"""What a sweep came to: a table with one row a trial, the settings with their means over seeds, the best."""
+"""The results of a sweep: a table with one row per trial, settings with their means over seeds, the best."""
 
 import json
 import math
@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from toolkit.data.write import replacing
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.storage.atomic import replacing
 from tune.config import TuneConfig
 from tune.plan import Trial
 
@@ -27,8 +27,8 @@ FIGURES: dict[str, pl.DataType] = {
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A trial that has ended: as planned, early by ASHA, or by an error."""
+class TrialResult:
+    """How a trial ended: as planned, stopped early by ASHA, or with an error."""
 
     trial: Trial
     figures: Mapping[str, Any]
@@ -38,22 +38,22 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Setting:
-    """The outcomes of one setting, all seeds together."""
+    """The results of one setting, all seeds together."""
 
     keys: Mapping[str, Any]
     config: LoopConfig
-    outcomes: Sequence[Outcome]
+    results: Sequence[TrialResult]
 
     def values(self, name: str) -> list[float]:
-        return values(self.outcomes, name)
+        return values(self.results, name)
 
     def mean(self, name: str) -> float | None:
         return mean(self.values(name))
 
 
-def values(outcomes: Sequence[Outcome], name: str) -> list[float]:
-    """A figure of the trials that were done as planned and have it."""
-    found = [one.figures.get(name) for one in outcomes if one.state == "done"]
+def values(results: Sequence[TrialResult], name: str) -> list[float]:
+    """A figure of the trials that ended as planned and have it."""
+    found = [result.figures.get(name) for result in results if result.state == "done"]
     return [value for value in found if value is not None]
 
 
@@ -62,11 +62,11 @@ def mean(found: Sequence[float]) -> float | None:
 
 
 def deviation(found: Sequence[float]) -> float | None:
-    """Of a sample: one value says nothing of it."""
+    """The sample standard deviation; None for fewer than two values."""
     return statistics.stdev(found) if len(found) > 1 else None
 
 
-def write_outcome(
+def write_result(
     file: Path, figures: Mapping[str, Any], state: str = "done", error: str | None = None
 ) -> None:
     finite = {name: value for name, value in figures.items() if value is None or math.isfinite(value)}
@@ -76,32 +76,35 @@ def write_outcome(
         )
 
 
-def read_outcome(file: Path, trial: Trial) -> Outcome | None:
-    """What a trial came to; None where it has not ended."""
+def read_result(file: Path, trial: Trial) -> TrialResult | None:
+    """The result of a trial; None if it has not ended."""
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-        return Outcome(trial, dict(said["figures"]), str(said["state"]), said["error"])
+        content = json.loads(file.read_text(encoding="utf-8"))
+        return TrialResult(trial, dict(content["figures"]), str(content["state"]), content["error"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
         raise WarmkitError(f"{file}: it can't be read. Delete it, and the trial is run again.") from None
 
 
-def table(config: TuneConfig, outcomes: Sequence[Outcome]) -> pl.DataFrame:
-    """One row a trial: its number, every varied key, seed, figures, state, error."""
-    columns: dict[str, Any] = {"trial": pl.Series([one.trial.number for one in outcomes], dtype=pl.Int64)}
+def table(config: TuneConfig, results: Sequence[TrialResult]) -> pl.DataFrame:
+    """One row per trial: number, every varied key, seed, figures, state, error."""
+    columns: dict[str, Any] = {
+        "trial": pl.Series([result.trial.number for result in results], dtype=pl.Int64)
+    }
     for key in config.space:
-        columns[key] = _column([one.trial.keys[key] for one in outcomes])
-    columns["seed"] = pl.Series([one.trial.seed for one in outcomes], dtype=pl.Int64)
-    for name, kind in FIGURES.items():
-        columns[name] = pl.Series([one.figures.get(name) for one in outcomes], dtype=kind, strict=False)
-    columns["state"] = pl.Series([one.state for one in outcomes], dtype=pl.String)
-    columns["error"] = pl.Series([one.error for one in outcomes], dtype=pl.String)
+        columns[key] = _column([result.trial.keys[key] for result in results])
+    columns["seed"] = pl.Series([result.trial.seed for result in results], dtype=pl.Int64)
+    for name, dtype in FIGURES.items():
+        figures = [result.figures.get(name) for result in results]
+        columns[name] = pl.Series(figures, dtype=dtype, strict=False)
+    columns["state"] = pl.Series([result.state for result in results], dtype=pl.String)
+    columns["error"] = pl.Series([result.error for result in results], dtype=pl.String)
     return pl.DataFrame(columns)
 
 
 def _column(written: Sequence[Any]) -> pl.Series:
-    """Values of a key: numbers as numbers, lists and what is mixed as text."""
+    """The values of a key: numbers as numbers, lists and mixed types as text."""
     kinds = {type(value) for value in written if value is not None}
     if kinds == {int, float}:
         return pl.Series(written, dtype=pl.Float64, strict=False)
@@ -110,16 +113,16 @@ def _column(written: Sequence[Any]) -> pl.Series:
     return pl.Series([None if value is None else json.dumps(value, ensure_ascii=False) for value in written])
 
 
-def settings(outcomes: Sequence[Outcome]) -> list[Setting]:
-    """In the order of the plan."""
-    groups: dict[str, list[Outcome]] = {}
-    for one in outcomes:
-        groups.setdefault(json.dumps(one.trial.keys, sort_keys=True), []).append(one)
+def settings(results: Sequence[TrialResult]) -> list[Setting]:
+    """The settings of these results, in the order of the plan."""
+    groups: dict[str, list[TrialResult]] = {}
+    for result in results:
+        groups.setdefault(json.dumps(result.trial.keys, sort_keys=True), []).append(result)
     return [Setting(group[0].trial.keys, group[0].trial.config, group) for group in groups.values()]
 
 
-def ranked(config: TuneConfig, outcomes: Sequence[Outcome]) -> list[Setting]:
-    """Settings that have the metric, the best mean over seeds first; of equals the one planned first."""
+def ranked(config: TuneConfig, results: Sequence[TrialResult]) -> list[Setting]:
+    """Settings that have the metric, the best mean over seeds first; the one planned first wins ties."""
     sign = -1.0 if config.mode == "max" else 1.0
-    measured = [one for one in settings(outcomes) if one.mean(config.metric) is not None]
-    return sorted(measured, key=lambda one: sign * (one.mean(config.metric) or 0.0))
+    measured = [setting for setting in settings(results) if setting.mean(config.metric) is not None]
+    return sorted(measured, key=lambda setting: sign * (setting.mean(config.metric) or 0.0))

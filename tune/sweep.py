@@ -1,15 +1,15 @@
 """A sweep: a folder, and Ray Tune over the trials that have not ended in it.
 
     config.yaml, problems.parquet, test.parquet   what it began with
-    proposed.json                                 settings so far, where a searcher proposes them
-    trials/trial-NNN.json                         what a trial came to
+    proposed.json                                 settings so far, if a searcher proposes them
+    trials/trial-NNN.json                         the result of a trial
     trials/trial-NNN/                             the model of a trial that has not ended
-    results.parquet, best.yaml, page.html         what it came to
+    results.parquet, best.yaml, page.html         the results of the sweep
 
 A trial trains in its own process: Ray Train inside Tune costs 12 s and more for each trial, a plain function
-in an actor that is used again less than one (bench/sweeps.py). The files of the trials are the truth, not
-Ray's own: a sweep that was killed goes on with the trials that have no file, each after its last epoch, and
-nothing pickled is ever read. What ASHA had seen before the kill is forgotten, so it stops fewer.
+in a reused actor less than 1 s (bench/sweeps.py). The files of the trials are the truth, not Ray's own: a
+sweep that was killed continues with the trials that have no file, each after its last epoch, and nothing
+pickled is ever read. What ASHA saw before the kill is forgotten, so it stops fewer trials.
 """
 
 import json
@@ -29,59 +29,60 @@ from typing import Any
 import polars as pl
 
 from toolkit.cluster.nodes import check_nodes
-from toolkit.cluster.session import Where, session
+from toolkit.cluster.session import ClusterSpec, session
 from toolkit.config import load_config
-from toolkit.data.write import replacing
+from toolkit.data import ProblemSet
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.run import build_folder, locked, refuse_changes
+from toolkit.loop.run import build_folder, locked, read_sets, refuse_changes
+from toolkit.storage.atomic import replacing
 from tune.config import TuneConfig
 from tune.plan import Trial, longest, proposals, trials
 from tune.propose import need_optuna, propose
-from tune.results import Outcome, read_outcome, write_outcome
+from tune.results import TrialResult, read_result, write_result
 
 ENVIRONMENT = {
-    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # its CSV, JSON and TensorBoard files: we have our own
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # its CSV, JSON and TensorBoard files: warmkit has its own
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C ends a sweep at once; trials lose an epoch at most
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "RAY_AIR_NEW_OUTPUT": "0",
 }
-HERE = Where()
+THIS_MACHINE = ClusterSpec()
 
 
 @dataclass(frozen=True)
 class Sweep:
     folder: Path
     config: TuneConfig
-    plan: list[Trial]  # grows where a searcher proposes settings
+    plan: list[Trial]  # grows if a searcher proposes settings
 
     @cached_property
     def planned(self) -> int:
-        """How many trials there will be in the end."""
+        """How many trials the complete sweep has."""
         return proposals(self.config) if self.config.search == "tpe" else len(self.plan)
 
     def file(self, trial: Trial) -> Path:
         return self.folder / "trials" / f"{trial.name}.json"
 
-    def outcomes(self) -> list[Outcome]:
-        """Those of the trials that have ended."""
-        found = [read_outcome(self.file(trial), trial) for trial in self.plan]
-        return [one for one in found if one is not None]
+    def results(self) -> list[TrialResult]:
+        """The results of the trials that have ended."""
+        found = [read_result(self.file(trial), trial) for trial in self.plan]
+        return [result for result in found if result is not None]
 
     def open_trials(self) -> list[Trial]:
-        """Those to run: a trial that failed is tried again."""
-        ended = {one.trial.number for one in self.outcomes() if one.state != "failed"}
+        """The trials to run. A trial that failed runs again."""
+        ended = {result.trial.number for result in self.results() if result.state != "failed"}
         return [trial for trial in self.plan if trial.number not in ended]
 
     def left(self) -> int:
-        """How many trials have not ended, those included that nobody has proposed yet."""
+        """How many trials are left to run, including those not proposed yet."""
         return self.planned - len(self.plan) + len(self.open_trials())
 
     def more(self) -> list[Trial]:
-        """The trials of one more setting that is proposed; none where there are enough."""
+        """Propose one more setting: its trials; none if there are enough, or no setting is left."""
         if len(self.plan) >= self.planned:
             return []
-        keys = propose(self.config, self.plan, self.outcomes())
+        keys = propose(self.config, self.plan, self.results())
         if keys is None:
             return []
         before = [trial.keys for trial in self.plan if trial.seed == self.config.seeds[0]]
@@ -93,22 +94,23 @@ class Sweep:
 
 
 def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
-    """A new sweep. Its folder appears with everything in it, or not at all."""
+    """A new sweep. Its folder appears complete, or not at all."""
     if folder.exists():
-        raise WarmkitError(f"{folder}: there is such a sweep. Go on with --resume, or take another --name.")
+        raise WarmkitError(f"{folder}: this sweep exists already. Take another name.", "sweep-exists")
     need_optuna(config)
     plan = trials(config)
-    build_folder(folder, config)
+    build_folder(folder, config, *read_sets(config))
     return Sweep(folder, config, plan)
 
 
 def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
-    """A sweep that is there. Its configuration may differ from the one it began with in the budget alone."""
+    """An existing sweep. Its configuration may differ from the one it began with only in the budget."""
     if not (folder / "config.yaml").exists():
-        raise WarmkitError(f"{folder}: there is no such sweep to go on with. Leave out --resume.")
+        raise WarmkitError(f"{folder}: there is no such sweep to resume.", "no-sweep")
     own = load_config(TuneConfig, folder / "config.yaml")
-    advice = "Resume with the same file and settings, or begin a new sweep with another --name."
-    refuse_changes(folder, own, config, "budget.", advice)
+    refuse_changes(
+        folder, own, config, "budget.", "A sweep keeps the configuration it began with.", "sweep-changed"
+    )
     need_optuna(config)
     return Sweep(folder, config, trials(config, _proposed(folder / "proposed.json")))
 
@@ -119,18 +121,18 @@ def _proposed(file: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError):
-        raise WarmkitError(f"{file}: it can't be read. Begin a new sweep with another --name.") from None
+        raise WarmkitError(f"{file}: it can't be read. Begin a new sweep.") from None
 
 
 def run_sweep(
     sweep: Sweep,
-    on_end: Callable[[Outcome], object],
-    where: Where = HERE,
+    on_end: Callable[[TrialResult], object],
+    spec: ClusterSpec = THIS_MACHINE,
     tell: Callable[[str], object] = lambda text: None,
 ) -> None:
-    """Run what has not ended, until all has, or the time is up. `on_end` hears of each trial that ends.
+    """Run the trials that have not ended, until all have or the time is up. `on_end` gets each result.
 
-    On a cluster elsewhere trials write into the sweep's folder, which all nodes must see.
+    On a remote cluster trials write into the sweep's folder, which all nodes must see.
     """
     with locked(sweep):
         todo = sweep.open_trials()
@@ -138,26 +140,26 @@ def run_sweep(
             sweep.file(trial).unlink(missing_ok=True)
         if not todo and len(sweep.plan) == sweep.planned:
             return
-        # Without the dashboard ASHA was seen to wait for ever for the places of stopped trials.
-        needed = replace(where, dashboard=where.dashboard or sweep.config.asha)
-        with session(needed) as started, _quiet(where.verbose):
-            if where.dashboard and started.notice:
+        # Without the dashboard, ASHA was seen to wait forever for the slots of stopped trials.
+        needed = replace(spec, dashboard=spec.dashboard or sweep.config.asha)
+        with session(needed) as started, _quiet(spec.verbose):
+            if spec.dashboard and started.notice:
                 tell(started.notice)
-            started.need(1)
+            started.require(1)
             check_nodes(started, str(sweep.folder.absolute()))
             _fit(sweep, todo, on_end)
 
 
-def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object]) -> None:
+def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[TrialResult], object]) -> None:
     from ray import tune
     from ray.tune.schedulers import ASHAScheduler
 
     config = sweep.config
     scheduler = None
     if config.asha:
-        after_last = longest(config) + 1  # the last epoch is not the end: the solver comes after it
+        after_last = longest(config) + 1  # the last epoch is not the end: the solver follows
         scheduler = ASHAScheduler(
-            time_attr="epoch",  # counts on where training does; Ray's own count would begin anew
+            time_attr="epoch",  # continues when training does; Ray's own count would start again
             metric="reached",
             mode="max",
             max_t=max(after_last, config.grace),
@@ -165,8 +167,8 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
             reduction_factor=config.reduction,
         )
     shared = Shared(
-        problems=pl.read_parquet(sweep.folder / "problems.parquet"),
-        test=pl.read_parquet(sweep.folder / "test.parquet") if config.measure_solver else None,
+        problems=_problem_set(sweep.folder / "problems.parquet"),
+        test=_problem_set(sweep.folder / "test.parquet") if config.measure_solver else None,
         folder=str((sweep.folder / "trials").absolute()),
     )
     seconds = config.budget.seconds
@@ -175,8 +177,8 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
         tune.Tuner(
             tune.with_resources(tune.with_parameters(_work, shared=shared), {"CPU": 1}),
             tune_config=tune.TuneConfig(
-                search_alg=_asker(sweep, deque(todo)),
-                num_samples=-1,  # as many as it is told of
+                search_alg=_searcher(sweep, deque(todo)),
+                num_samples=-1,  # as many as the searcher suggests
                 scheduler=scheduler,
                 time_budget_s=seconds,
                 reuse_actors=True,
@@ -192,9 +194,14 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[Outcome], object
         ).fit()
 
 
+def _problem_set(path: Path) -> ProblemSet:
+    """A problem set whose texts are already read, so that no trial has to read them."""
+    return ProblemSet.from_frame(pl.read_parquet(path), name=str(path))
+
+
 @contextmanager
 def _emptied(folder: Path) -> Iterator[Path]:
-    """Ray keeps notes of its own; they are gone when it ends, and after a kill when a sweep is resumed."""
+    """A folder for Ray's own files. It is deleted at the end; after a kill, when the sweep is resumed."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
         yield folder
@@ -206,11 +213,11 @@ def _name(trial: Any) -> str:
     return str(trial.config["trial"])
 
 
-def _asker(sweep: Sweep, todo: deque[Trial]) -> Any:
+def _searcher(sweep: Sweep, todo: deque[Trial]) -> Any:
     from ray.tune.search import Searcher
 
-    class Asker(Searcher):  # type: ignore[misc]
-        """Tells Ray of the next trial whenever there is room for one."""
+    class PlanSearcher(Searcher):  # type: ignore[misc]
+        """Gives Ray the next trial whenever there is room for one."""
 
         def suggest(self, trial_id: str) -> Any:
             todo.extend(sweep.more() if not todo else ())
@@ -220,31 +227,31 @@ def _asker(sweep: Sweep, todo: deque[Trial]) -> Any:
             return {"trial": trial.name, "config": trial.config.model_dump_json()}
 
         def on_trial_complete(self, *trial: Any, **result: Any) -> None:
-            """Outcomes are read from their files."""
+            """Results are read from their files."""
 
         def save(self, checkpoint_path: str) -> None:
             """The sweep's own files are the truth."""
 
-    return Asker()
+    return PlanSearcher()
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What every trial is given."""
+    """What every trial gets."""
 
-    problems: pl.DataFrame
-    test: pl.DataFrame | None
+    problems: ProblemSet
+    test: ProblemSet | None
     folder: str
 
 
 def _work(config: dict[str, Any], shared: Shared) -> None:
-    """A trial, in its actor. What goes wrong in it is written down, and the actor serves the next one."""
+    """Run a trial in its actor. An error becomes its result, and the actor goes on to the next trial."""
     import torch
     from ray import tune
 
     from tune.trial import run_trial
 
-    torch.set_num_threads(1)  # an actor is given one core
+    torch.set_num_threads(1)  # an actor has one core
     folder = Path(shared.folder) / config["trial"]
     file = folder.with_suffix(".json")
     try:
@@ -256,59 +263,59 @@ def _work(config: dict[str, Any], shared: Shared) -> None:
             on_epoch=lambda epoch: tune.report({"epoch": epoch.epoch, "reached": epoch.reached}),
         )
     except Exception as error:
-        write_outcome(file, {}, "failed", " ".join(str(error).split())[:500] or type(error).__name__)
+        write_result(file, {}, "failed", " ".join(str(error).split())[:500] or type(error).__name__)
     else:
-        write_outcome(file, figures)
+        write_result(file, figures)
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watcher(sweep: Sweep, end: float | None, on_end: Callable[[Outcome], object]) -> Any:
+def _watcher(sweep: Sweep, end: float | None, on_end: Callable[[TrialResult], object]) -> Any:
     from ray.tune import Callback
 
     class Watcher(Callback):  # type: ignore[misc]
-        """Hears of trials that end, also of those that could not write down how."""
+        """Notices every trial that ends, even one that could not write its result."""
 
-        def __init__(self, tell: Callable[..., None]) -> None:
-            self.tell = tell
+        def __init__(self, on_trial_end: Callable[..., None]) -> None:
+            self.on_trial_end = on_trial_end
 
         def __getstate__(self) -> dict[str, Any]:
-            return {}  # Ray keeps callbacks in a file of its own, which nobody reads
+            return {}  # Ray saves callbacks in a file of its own, which nobody reads
 
         def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-            self.tell(trial)
+            self.on_trial_end(trial)
 
         def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-            self.tell(trial, died=True)
+            self.on_trial_end(trial, died=True)
 
-    return Watcher(partial(_tell, sweep, end, on_end))
+    return Watcher(partial(_on_trial_end, sweep, end, on_end))
 
 
-def _tell(
+def _on_trial_end(
     sweep: Sweep,
     end: float | None,
-    on_end: Callable[[Outcome], object],
+    on_end: Callable[[TrialResult], object],
     ended: Any,
     died: bool = False,
 ) -> None:
-    """A trial of Ray's has ended. One without figures died, or was stopped: by ASHA, or as time was up."""
-    trial = next(one for one in sweep.plan if one.name == _name(ended))
+    """Ray has ended a trial. One without a result died, or was stopped: by ASHA, or because time was up."""
+    trial = next(planned for planned in sweep.plan if planned.name == _name(ended))
     last = ended.last_result or {}
     file = sweep.file(trial)
     if not file.exists():
         if died:
-            write_outcome(file, {}, "failed", "The process of the trial died.")
+            write_result(file, {}, "failed", "The process of the trial died.")
         elif "epoch" in last and (end is None or time.monotonic() < end):
             figures = {"epochs": last["epoch"], "reached": last["reached"], "seconds": last["time_total_s"]}
-            write_outcome(file, figures, "stopped")
+            write_result(file, figures, "stopped")
             shutil.rmtree(file.with_suffix(""), ignore_errors=True)
-    outcome = read_outcome(file, trial)
-    if outcome is not None:
-        on_end(outcome)
+    result = read_result(file, trial)
+    if result is not None:
+        on_end(result)
 
 
 @contextmanager
 def _quiet(verbose: bool) -> Iterator[None]:
-    """Tune announces itself on the output and warns in the log whatever its verbosity."""
+    """Silence Tune, which prints and logs warnings whatever its verbosity is."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     log = logging.getLogger("ray.tune")

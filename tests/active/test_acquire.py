@@ -14,6 +14,7 @@ from toolkit.active.acquire import (
     dropout,
     entropy,
     farthest_first,
+    find_strategy,
     least_confidence,
     margin,
 )
@@ -33,7 +34,11 @@ def rows(choices, kind=None):
 
 def only(name, pool, batch, seed=0):
     """What the strategy alone picks."""
-    return rows(choose(name, pool, batch, np.random.default_rng(seed), unsolved_quota=0, random_share=0))
+    return rows(
+        choose(
+            find_strategy(name), pool, batch, np.random.default_rng(seed), unsolved_quota=0, random_share=0
+        )
+    )
 
 
 def some_pool(size, seed, unsolved=0.3):
@@ -53,18 +58,18 @@ def some_pool(size, seed, unsolved=0.3):
     )
 
 
-any_strategy = st.sampled_from(list(STRATEGIES))
+any_strategy = st.sampled_from(list(STRATEGIES.values()))
 a_share = st.floats(0, 1)
 
 
 @settings(deadline=None)
 @given(any_strategy, st.integers(0, 25), st.integers(0, 30), a_share, a_share, a_share, st.integers(0, 999))
 def test_a_batch_has_the_right_size_no_row_twice_and_is_the_same_for_the_same_seed(
-    name, size, batch, quota, share, unsolved, seed
+    strategy, size, batch, quota, share, unsolved, seed
 ):
     pool = some_pool(size, seed, unsolved)
     once, again = (
-        choose(name, pool, batch, np.random.default_rng(seed), unsolved_quota=quota, random_share=share)
+        choose(strategy, pool, batch, np.random.default_rng(seed), unsolved_quota=quota, random_share=share)
         for _ in range(2)
     )
     assert once == again
@@ -75,15 +80,19 @@ def test_a_batch_has_the_right_size_no_row_twice_and_is_the_same_for_the_same_se
 
 @settings(deadline=None)
 @given(
-    any_strategy.filter(lambda name: not STRATEGIES[name].blind),
+    any_strategy.filter(lambda strategy: not strategy.blind),
     st.integers(1, 20),
     a_share,
     a_share,
     st.integers(0, 99),
 )
-def test_unsolved_problems_keep_to_their_quota_while_solved_ones_are_left(name, batch, quota, share, seed):
+def test_unsolved_problems_keep_to_their_quota_while_solved_ones_are_left(
+    strategy, batch, quota, share, seed
+):
     pool = some_pool(60, seed, unsolved=0.5)
-    choices = choose(name, pool, batch, np.random.default_rng(seed), unsolved_quota=quota, random_share=share)
+    choices = choose(
+        strategy, pool, batch, np.random.default_rng(seed), unsolved_quota=quota, random_share=share
+    )
     empty = {row for row, shares in enumerate(pool.posteriors) if len(shares) == 0}
     by_chance = len(empty & set(rows(choices, "random")))
     assert len(empty & set(rows(choices))) <= max(by_chance, quota * batch + 1e-6)
@@ -93,7 +102,9 @@ def test_unsolved_problems_keep_to_their_quota_while_solved_ones_are_left(name, 
 
 def test_a_batch_is_made_of_random_unsolved_and_uncertain_problems():
     pool = some_pool(400, 1)
-    choices = choose("entropy", pool, 20, np.random.default_rng(5), unsolved_quota=0.25, random_share=0.1)
+    choices = choose(
+        STRATEGIES["entropy"], pool, 20, np.random.default_rng(5), unsolved_quota=0.25, random_share=0.1
+    )
     by_kind = Counter(choice.kind for choice in choices)
     unsolved = sum(len(pool.posteriors[row]) == 0 for row in rows(choices))
     assert by_kind["random"] == 2
@@ -104,7 +115,9 @@ def test_a_batch_is_made_of_random_unsolved_and_uncertain_problems():
 @pytest.mark.parametrize(("batch", "share", "count"), [(3, 0.1, 0), (4, 0.1, 1), (4, 0.0, 0), (20, 0.1, 2)])
 def test_the_random_share_is_at_least_one_from_a_batch_of_four_on(batch, share, count):
     pool = some_pool(50, 2)
-    choices = choose("margin", pool, batch, np.random.default_rng(0), unsolved_quota=0.2, random_share=share)
+    choices = choose(
+        STRATEGIES["margin"], pool, batch, np.random.default_rng(0), unsolved_quota=0.2, random_share=share
+    )
     assert len(rows(choices, "random")) == count
 
 
@@ -112,7 +125,7 @@ def test_random_picks_come_from_the_whole_pool_alike():
     pool = pool_of([], [0.5, 0.5], [1.0], [], [0.9, 0.1])
     rng = np.random.default_rng(0)
     drawn = Counter(
-        rows(choose("margin", pool, 4, rng, unsolved_quota=0, random_share=0.25), "random")[0]
+        rows(choose(STRATEGIES["margin"], pool, 4, rng, unsolved_quota=0, random_share=0.25), "random")[0]
         for _ in range(2000)
     )
     assert all(drawn[row] == pytest.approx(400, abs=80) for row in range(5))
@@ -120,27 +133,35 @@ def test_random_picks_come_from_the_whole_pool_alike():
 
 def test_unsolved_problems_fill_up_where_the_solved_run_out():
     pool = pool_of([], [0.6, 0.4], [], [])
-    choices = choose("margin", pool, 3, np.random.default_rng(0), unsolved_quota=0, random_share=0)
+    choices = choose(
+        STRATEGIES["margin"], pool, 3, np.random.default_rng(0), unsolved_quota=0, random_share=0
+    )
     assert Counter(choice.kind for choice in choices) == {"strategy": 1, "unsolved": 2}
 
 
 def test_solved_problems_fill_up_where_the_unsolved_run_out():
     pool = pool_of([], [0.6, 0.4], [0.7, 0.3], [0.8, 0.2])
-    choices = choose("margin", pool, 3, np.random.default_rng(0), unsolved_quota=1, random_share=0)
+    choices = choose(
+        STRATEGIES["margin"], pool, 3, np.random.default_rng(0), unsolved_quota=1, random_share=0
+    )
     assert rows(choices) == [0, 1, 2]
 
 
 def test_every_pick_says_why():
     pool = pool_of([0.41, 0.38, 0.21], [], [1.0], seconds=np.array([30.0, 9.0, 10.0]))
-    choices = choose("margin", pool, 3, np.random.default_rng(0), unsolved_quota=0.4, random_share=0)
+    choices = choose(
+        STRATEGIES["margin"], pool, 3, np.random.default_rng(0), unsolved_quota=0.4, random_share=0
+    )
     assert {choice.row: choice.why for choice in choices} == {
         0: "uncertain: top class 0.41, next 0.38",
         1: "unsolved: no equation reaches the answer",
         2: "the least sure of those left, though only one class reaches the answer",
     }
-    costly = choose("cost_aware", pool, 1, np.random.default_rng(0), unsolved_quota=0, random_share=0)
+    costly = choose(
+        STRATEGIES["cost_aware"], pool, 1, np.random.default_rng(0), unsolved_quota=0, random_share=0
+    )
     assert costly[0].why.endswith("0.38, and about 30 s to annotate")
-    drawn = choose("random", pool, 1, np.random.default_rng(0), unsolved_quota=0, random_share=1)
+    drawn = choose(STRATEGIES["random"], pool, 1, np.random.default_rng(0), unsolved_quota=0, random_share=1)
     assert drawn[0].why == "random, for the error estimate"
 
 
@@ -240,7 +261,9 @@ def test_random_by_operands_has_the_shares_of_the_pool(operands, batch, seed):
 def test_strategies_that_look_at_nothing_take_unsolved_problems_like_others_and_are_random_picks():
     pool = pool_of(*[[]] * 30, *[[0.6, 0.4]] * 10)
     for name in ("random", "random_by_operands"):
-        choices = choose(name, pool, 20, np.random.default_rng(0), unsolved_quota=0.1, random_share=0.1)
+        choices = choose(
+            STRATEGIES[name], pool, 20, np.random.default_rng(0), unsolved_quota=0.1, random_share=0.1
+        )
         assert {choice.kind for choice in choices} == {"random"}
         assert 10 <= sum(row < 30 for row in rows(choices)) < 20
 
@@ -269,7 +292,7 @@ def test_an_unknown_strategy_is_answered_with_the_nearest_name():
 def test_a_share_or_a_batch_that_can_not_be_is_an_error(wrong):
     options = {"batch": 1, "unsolved_quota": 0.1, "random_share": 0.1, **wrong}
     with pytest.raises(WarmkitError, match=str(next(iter(wrong.values())))):
-        choose("random", pool_of([1.0]), rng=np.random.default_rng(0), **options)
+        choose(STRATEGIES["random"], pool_of([1.0]), rng=np.random.default_rng(0), **options)
 
 
 def test_a_pool_with_a_column_of_another_length_is_refused():

@@ -9,7 +9,7 @@ from annotation.environment import NotInstalled, find_environment
 
 
 @pytest.fixture
-def told(monkeypatch, tmp_path):
+def messages(monkeypatch, tmp_path):
     """A wheel with a `label-studio` program, instead of the real one."""
     wheel = tmp_path / "stand_in-1.0-py3-none-any.whl"
     info = "stand_in-1.0.dist-info"
@@ -25,26 +25,26 @@ def told(monkeypatch, tmp_path):
     return []
 
 
-def test_it_is_made_once_and_a_half_made_one_is_made_again(tmp_path, told):
+def test_it_is_made_once_and_a_half_made_one_is_made_again(tmp_path, messages):
     root = tmp_path / "root"
-    program = find_environment(root, told.append)
-    assert program.exists() and "once" in told[-1]
-    told.clear()
-    assert find_environment(root, told.append) == program
-    assert told == []
+    program = find_environment(root, messages.append)
+    assert program.exists() and "once" in messages[-1]
+    messages.clear()
+    assert find_environment(root, messages.append) == program
+    assert messages == []
     (program.parents[1] / "installed").unlink()  # as a kill in its middle leaves it
     program.unlink()
-    assert find_environment(root, told.append) == program
-    assert program.exists() and "half-made" in told[0]
+    assert find_environment(root, messages.append) == program
+    assert program.exists() and "incomplete" in messages[0]
 
 
 def test_what_hinders_the_installation_is_a_sentence_and_the_next_call_tries_again(
-    tmp_path, told, monkeypatch
+    tmp_path, messages, monkeypatch
 ):
     wheel = environment.REQUIREMENTS
     monkeypatch.setattr(environment, "REQUIREMENTS", ("no-such-package-at-all==1",))
     with pytest.raises(NotInstalled, match=r"(?s)no-such-package-at-all.*install\.log"):
-        find_environment(tmp_path, told.append)
+        find_environment(tmp_path, messages.append)
     monkeypatch.setattr(environment, "REQUIREMENTS", wheel)
     assert find_environment(tmp_path).exists()
 

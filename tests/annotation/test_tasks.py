@@ -8,17 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.page import HOTKEYS, REASONS, WORDS, choices, instructions, page, reasons
-from annotation.tasks import Key, Raw, key_in, key_of, raw_of, response_of, task_of
-from toolkit.equations import DEFAULT_CONSTANTS
+from annotation.interface import HOTKEYS, REASONS, choices, instructions, page, reasons
+from annotation.tasks import Key, RawAnnotation, key_in, key_of, raw_of, response_of, task_of
+from toolkit.annotators.judge import judge
+from toolkit.annotators.questions import Question, ShownCandidate
+from toolkit.data.languages import languages
+from toolkit.equations import DEFAULT_CONSTANTS, parse
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotator import Question
-from toolkit.loop.validate import judge
 
 NUMBERS = (Fraction(76), Fraction(25))
-QUESTION = Question("a", 2, "76 and 25", 51.0, "en", NUMBERS, ("76 - 25", "25 + 76 - 25 - 25"), None, 1, 0.4)
+CANDIDATES = (ShownCandidate("76 - 25", "N0 - N1"), ShownCandidate("25 + 76 - 25 - 25", "N1 + N0 - N1 - N1"))
+QUESTION = Question("a", 2, "76 and 25", 51.0, "en", NUMBERS, CANDIDATES, None, 1, 0.4)
+SHOWN = {template: equation for equation, template in CANDIDATES}
 KEY = Key("a", 2, 1)
-RAW = Raw(7, 3, "ann@example.com", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00", 4.0, False, "[]")
+RAW = RawAnnotation(
+    7, 3, "ann@example.com", "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00", 4.0, False, "[]"
+)
 
 
 def region(name, kind, *values):
@@ -26,7 +31,8 @@ def region(name, kind, *values):
 
 
 def said(*regions, **changes):
-    return response_of(replace(RAW, result=json.dumps(regions), **changes), KEY, "http://x/projects/1")
+    raw = replace(RAW, result=json.dumps(regions), **changes)
+    return response_of(raw, KEY, SHOWN, "http://x/projects/1")
 
 
 def test_a_task_shows_everything_and_gives_the_favourite_away_nowhere():
@@ -36,7 +42,7 @@ def test_a_task_shows_everything_and_gives_the_favourite_away_nowhere():
     assert data["problem"] == "76 and 25"
     assert data["facts"] == "Answer: 51  ·  Numbers: 76, 25"
     assert data["complaint"].endswith(": It gives 101.")
-    assert [one["value"] for one in data["candidates"]][:2] == list(QUESTION.candidates)
+    assert [(one["value"], one["alias"]) for one in data["candidates"]][:2] == list(QUESTION.candidates)
     assert task["predictions"] == [{"model_version": "round-02", "score": 0.4, "result": []}]
 
 
@@ -46,13 +52,14 @@ def test_what_was_never_found_is_the_least_sure():
 
 @pytest.mark.parametrize("score", [1.5, -0.1, float("nan")])
 def test_a_score_that_is_no_probability_does_not_leave(score):
-    with pytest.raises(WarmkitError, match="no probability"):
+    with pytest.raises(WarmkitError, match="not a probability"):
         task_of(replace(QUESTION, confidence=score))
 
 
-@pytest.mark.parametrize("lang", [*WORDS, "zh-TW", "fr"])
+@pytest.mark.parametrize("lang", [*(known.code for known in languages()), "zh-TW", "fr"])
 def test_hotkeys_are_unique_and_there_is_always_something_to_pick(lang):
-    for candidates in ((), QUESTION.candidates, tuple(f"76 - {i}" for i in range(20))):
+    many = tuple(ShownCandidate(f"76 - {i}", f"N0 - {i}") for i in range(20))
+    for candidates in ((), QUESTION.candidates, many):
         shown = choices(lang, candidates)
         keys = [one["hotkey"] for one in (*shown, *reasons(lang))]
         assert len(set(keys)) == len(keys)
@@ -63,11 +70,18 @@ def test_hotkeys_are_unique_and_there_is_always_something_to_pick(lang):
 
 
 def test_a_candidate_that_stands_twice_is_shown_once():
-    assert [one["value"] for one in choices("en", ("1 + 2", "1 + 2"))] == [
+    twice = (ShownCandidate("1 + 2", "N0 + N1"), ShownCandidate("1 + 2", "N0 + N1"))
+    assert [one["value"] for one in choices("en", twice)] == [
         "1 + 2",
         "my own equation",
         "bad problem",
     ]
+
+
+def test_candidates_that_read_the_same_are_told_apart_by_their_templates():
+    same = (ShownCandidate("5 - 3", "N0 - N2"), ShownCandidate("5 - 3", "N1 - N2"))
+    shown = [(one["value"], one["alias"]) for one in choices("en", same)]
+    assert shown[:2] == [("5 - 3 (N0 - N2)", "N0 - N2"), ("5 - 3 (N1 - N2)", "N1 - N2")]
 
 
 def test_the_page_names_what_the_tasks_hold_and_the_instructions_speak_three_languages():
@@ -88,24 +102,33 @@ def test_the_sdk_finds_nothing_wrong_with_the_page_and_a_choice_of_it():
 
 
 def test_candidate_own_and_bad_are_read():
-    picked, _ = said(region("pick", "choices", "76 - 25"))
-    assert (picked.kind, picked.equation) == ("equation", "76 - 25")
+    picked, _ = said(region("pick", "choices", "N0 - N1"))
+    assert (picked.kind, picked.equation, picked.template) == ("equation", "76 - 25", "N0 - N1")
     assert (picked.problem_id, picked.round, picked.annotator) == ("a", 2, "ann@example.com")
     assert (picked.external_id, picked.seconds) == ("http://x/projects/1/annotations/7", 4.0)
     own, _ = said(region("pick", "choices", "own"), region("equation", "text", " 76-20-5 "))
-    assert (own.kind, own.equation) == ("equation", "76-20-5")
+    assert (own.kind, own.equation, own.template) == ("equation", "76-20-5", None)
     bad, _ = said(region("pick", "choices", "bad"), region("reason", "choices", "not solvable"))
     assert (bad.kind, bad.equation, bad.note) == ("wrong_answer", None, "Bad problem: not solvable.")
 
 
+def test_a_picked_template_is_judged_as_it_is_also_if_it_was_not_shown():
+    other, warning = said(region("pick", "choices", "N0 - N1 - N0 + N0"))
+    assert (other.equation, other.template, warning) == ("N0 - N1 - N0 + N0", "N0 - N1 - N0 + N0", None)
+    judged = judge(other, NUMBERS, 51.0, DEFAULT_CONSTANTS)
+    assert judged.templates == (parse("N0 - N1 - N0 + N0"),)
+    strange, _ = said(region("pick", "choices", "N0 - N7"))
+    assert "no number N7" in judge(strange, NUMBERS, 51.0, DEFAULT_CONSTANTS).reason
+
+
 def test_what_is_written_and_given_up_again_does_not_count():
-    left, _ = said(region("equation", "text", "1 + 1"), region("pick", "choices", "76 - 25"))
+    left, _ = said(region("equation", "text", "1 + 1"), region("pick", "choices", "N0 - N1"))
     assert left.equation == "76 - 25"
 
 
 def test_skipped_is_skipped_and_deleted_is_withdrawn():
-    assert said(region("pick", "choices", "76 - 25"), cancelled=True)[0].kind == "skip"
-    assert response_of(replace(RAW, result=None), KEY, "x")[0].kind == "withdrawn"
+    assert said(region("pick", "choices", "N0 - N1"), cancelled=True)[0].kind == "skip"
+    assert response_of(replace(RAW, result=None), KEY, {}, "x")[0].kind == "withdrawn"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +137,9 @@ def test_skipped_is_skipped_and_deleted_is_withdrawn():
         ((), "no equation"),
         ((region("pick", "choices", "own"),), "no equation"),
         ((region("pick", "choices", "1", "2"),), "several lines"),
+        ((region("pick", "choices", "76 - 25"),), "'76 - 25' is picked, which is not a candidate"),
+        ((region("pick", "choices", "<script>"),), "'<script>' is picked, which is not a candidate"),
+        ((region("pick", "choices", "N0 - "),), "'N0 -' is picked, which is not a candidate"),
         ((region("pick", "choices", "own"), region("equation", "text", "1", "2")), "several equations"),
         ((region("pick", "choices", "own"), region("equation", "text", "7" * 5_000_000)), "5,000,000"),
     ],
@@ -148,7 +174,7 @@ def test_no_result_of_a_server_is_a_fault(result):
         "updated_at": result,
     }
     raw = raw_of(annotation, 3, {})
-    response, _ = response_of(raw, KEY, "x")
+    response, _ = response_of(raw, KEY, SHOWN, "x")
     assert f"{raw}{response}".encode()
     assert judge(response, NUMBERS, 51.0, DEFAULT_CONSTANTS).verdict in ("accepted", "rejected", "disputed")
 

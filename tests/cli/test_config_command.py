@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from toolkit.cli import main
 from toolkit.config import known_keys, load_config
 from toolkit.loop.config import LoopConfig
-from toolkit.solvers.config import SolverConfig
-from toolkit.warm.config import WarmConfig
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.solvers.tree.config import SolverConfig
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KINDS = {"loop": LoopConfig, "warm": WarmConfig, "solver": SolverConfig}
@@ -64,7 +64,7 @@ def test_show_says_what_keys_mean_and_takes_settings():
     lines = call("show", "--set", "active.batch=7", "--set", "beam_width=9").stdout.splitlines()
     assert lines[0] == "# Use it: warmkit loop --config FILE"
     (batch,) = [line for line in lines if line.startswith("  batch: 7")]
-    assert batch.endswith("  # problems a round")
+    assert batch.endswith("  # problems per round")
     assert any(line.startswith("    beam_width: 9") for line in lines)
     assert any(
         line.startswith("active:") and line.endswith("# Which problems annotators are asked about.")
@@ -74,18 +74,20 @@ def test_show_says_what_keys_mean_and_takes_settings():
 
 
 def test_show_as_json_is_the_configuration():
-    shown = answer("show", CONFIGS / "paper" / "warm.yaml", "--set", "train.seed=5")
-    assert (shown["model"]["hidden"], shown["train"]["seed"]) == (512, 5)
-    assert WarmConfig.model_validate(shown).train.seed == 5
+    shown = answer("show", CONFIGS / "paper" / "warm.yaml", "--set", "train.batch=5")
+    assert (shown["model"]["hidden"], shown["train"]["batch"]) == (512, 5)
+    assert WarmConfig.model_validate(shown).train.batch == 5
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("", "loop"),
-        ("seed: 3\n", "loop"),  # which solvers have too: the loop comes first
-        ("seed: 3\nbeam: 4\n", "solver"),
-        ("train:\n  seed: 3\n", "warm"),
+        ("seed: 3\n", "loop"),  # which sweeps have too: the loop comes first
+        ("epochs: 3\n", "solver"),  # which baselines have too
+        ("epochs: 3\nbeam: 4\n", "solver"),
+        ("epochs: 3\nbeams: 4\n", "seq2seq"),
+        ("train:\n  lr: 0.1\n", "warm"),
         ("stop:\n  budget: 40\n", "loop"),
         ("model:\n", "warm"),
     ],
@@ -118,7 +120,7 @@ def test_every_shipped_configuration_is_valid():
     ("text", "words"),
     [
         ("a: [1,\n", "this is not YAML"),
-        ("- a\n", "a configuration has named keys"),
+        ("- a\n", "it has no named keys"),
         ("1: 2\n", "1"),
         ("warm: &a\n  warm: *a\n", "there is no key warm.warm"),
         ("stop: 3\n", "stop"),
@@ -161,10 +163,10 @@ def test_diff_is_from_the_defaults_or_from_another_file(written):
 
 
 def test_diff_takes_the_kind_that_both_files_are_of(written):
-    mine, other = written("seed: 4\n"), written("epochs: 3\n", "other.yaml")
-    assert answer("diff", mine, other)["kind"] == "solver"
+    mine, other = written("seed: 4\n"), written("seeds: [3]\n", "other.yaml")
+    assert answer("diff", mine, other)["kind"] == "tune"
     assert answer("diff", mine)["kind"] == "loop"
-    assert answer("diff", mine, "--kind", "solver")["kind"] == "solver"
+    assert answer("diff", mine, "--kind", "tune")["kind"] == "tune"
 
 
 def test_diff_says_so_if_nothing_differs():

@@ -12,7 +12,7 @@ def drawn(view: LiveView) -> list[str]:
 
 
 def test_the_panel_has_one_line_for_each_figure(monkeypatch):
-    view = LiveView("run a", rounds=2, talks=False)
+    view = LiveView("run a", rounds=2, interactive=False)
     view.screen = view.live.console = Console(file=io.StringIO(), width=80, force_terminal=True)
     with view:
         view.stage(1, "train")
@@ -29,7 +29,7 @@ def test_the_panel_has_one_line_for_each_figure(monkeypatch):
 
 
 def test_in_a_pipe_there_are_plain_lines(capsys):
-    with LiveView("run a", rounds=None, talks=False) as view:
+    with LiveView("run a", rounds=None, interactive=False) as view:
         view.stage(1, "train")
         view.say("Waiting")
         view.say("Waiting")

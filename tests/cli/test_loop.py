@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from commands import sets
+from commands import LONGEST, sets
 from tiny import TINY
 
 from toolkit.cli import main
@@ -43,7 +43,7 @@ def test_a_run_ends_with_one_object_of_figures(loop, tmp_path):
     assert 0 <= figures["answer_accuracy"] <= 1 and figures["seconds"] > 0
     assert Path(figures["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
     again = loop("bundled:en", "--run", "a", *SETTINGS)
-    assert (again.exit_code, "there is such a run" in again.output) == (1, True)
+    assert (again.exit_code, "this run already exists" in again.output) == (1, True)
     more = last(loop("--run", "a", "--resume", "--rounds", 2, "--json"))
     assert (more["rounds"], more["labels"]) == (2, 8)
     undone = loop("--run", "a", "--rewind", 2)
@@ -52,7 +52,7 @@ def test_a_run_ends_with_one_object_of_figures(loop, tmp_path):
     changed = loop("--run", "a", "--resume", "--batch", 9)
     assert changed.exit_code == 1
     assert "active.batch: 4 → 9" in changed.output
-    assert "said nothing of a problem zzz" in loop("--run", "a", "--revoke", "zzz").output
+    assert "there is no response to a problem zzz" in loop("--run", "a", "--revoke", "zzz").output
     table = loop("--run", "a", "--resume")
     assert "labels used" in table.output and "Report in" in table.output
 
@@ -60,11 +60,16 @@ def test_a_run_ends_with_one_object_of_figures(loop, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--resume",), 2, "Say which run"),
+        (("--resume",), 2, "Name the run"),
         (("--run", "none", "--resume"), 1, "there is no such run"),
         (("nowhere.jsonl",), 1, "nowhere.jsonl"),
         (("--strategy", "entrpy"), 1, "Did you mean entropy?"),
         (("--set", "active.bach=3"), 1, "Did you mean active.batch?"),
+        (("--set", "warm.train.seed=3"), 1, "there is no key warm.train.seed. Did you mean seed?"),
+        (("--set", "solver.seed=3"), 1, "there is no key solver.seed. Did you mean seed?"),
+        (("--method", "wram"), 2, "wram"),
+        (("--set", "method=serach"), 1, "there is no method serach. Did you mean search?"),
+        (("--annotator", "python"), 2, "python"),
         (("--annotator", "nobody"), 2, "nobody"),
         (("--batch", "0"), 2, "0"),
         (("--run", "../up"), 1, "can't name a run"),
@@ -125,20 +130,23 @@ def test_ctrl_c_stops_politely_and_a_second_run_goes_on(tmp_path):
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + LONGEST
     while not list(tmp_path.glob("a/round-01/model/model.json")) and time.monotonic() < deadline:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=LONGEST)
     assert process.returncode == 130, err
     assert json.loads(out.splitlines()[-1])["stopped_by"] == "interrupt"
     assert "Traceback" not in err
     assert "stopped from the keyboard" in (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("most", [45_000, 120_000])
-def test_a_full_disk_is_a_sentence_and_the_run_goes_on_afterwards(tmp_path, most):
-    """The limit on a file's size stands in for the disk: the system refuses the same writes."""
+@pytest.mark.parametrize(("most", "begun"), [(45_000, False), (80_000, True), (120_000, True)])
+def test_a_full_disk_is_a_sentence_and_the_run_goes_on_afterwards(tmp_path, most, begun):
+    """The limit on a file's size stands in for the disk: the system refuses the same writes.
+
+    With the smallest one not even the state of the run can be written: then there is no run.
+    """
     command = [sys.executable, "-m", "toolkit.cli", "loop", "--runs", str(tmp_path), "--run", "a"]
     settings = [*SETTINGS, "--rounds", "1", "--json"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -151,7 +159,7 @@ def test_a_full_disk_is_a_sentence_and_the_run_goes_on_afterwards(tmp_path, most
             [*command, *arguments],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=LONGEST,
             env=environment,
             preexec_fn=limit,
             check=False,
@@ -160,7 +168,8 @@ def test_a_full_disk_is_a_sentence_and_the_run_goes_on_afterwards(tmp_path, most
     full = run(*settings, most=most)
     assert full.returncode == 1
     assert "can't be" in full.stderr and "Traceback" not in full.stderr
-    assert (tmp_path / "a" / "config.yaml").exists()
-    done = run("--resume", "--json", most=resource.RLIM_INFINITY)
+    assert [path.name for path in tmp_path.iterdir()] == (["a"] if begun else [])
+    assert (tmp_path / "a" / "config.yaml").exists() is begun
+    done = run(*(("--resume", "--json") if begun else settings), most=resource.RLIM_INFINITY)
     assert json.loads(done.stdout.splitlines()[-1])["labels"] == 4
     assert list((tmp_path / "a").rglob("*.part")) == []

@@ -14,7 +14,7 @@ from toolkit.cli import main
 from toolkit.config import load_config
 from toolkit.data import read_problems
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.ledger import Asked
+from toolkit.loop.ledger import BatchItem
 from toolkit.loop.run import Run, create_run, locked, open_run, run_names
 
 ACCURACY = (0.4, 0.58, 0.6)  # of the solver, round by round
@@ -51,7 +51,7 @@ def make(root: Path, name: str, *settings: str, end: str | None = "rounds") -> R
             run.ledger.measure(round_, "pool", {**pool, "gold_equivalent": 0.5 + round_ / 10})
             run.ledger.measure(round_, "test", {"answer_accuracy": accuracy})
             if round_ < len(ACCURACY):
-                run.ledger.ask([Asked(round_, f"p{round_}", "why", "random", ())])
+                run.ledger.add_batch([BatchItem(round_, f"p{round_}", "why", "random", ())])
                 run.ledger.finish(round_, "choose", 0.5, {})
         if end:
             run.ledger.set_fact("end", {"rule": end, "sentence": f"It ended by {end}.", "round": 3})
@@ -228,7 +228,7 @@ def test_compare_shows_only_the_keys_that_differ(tmp_path):
         "warm.train.lr": {"a": 0.001, "b": 0.01, "c": 0.001},
         "active.strategy": {"a": "margin", "b": "random", "c": "margin"},
     }
-    assert list(compared["configuration"]) == ["seed", "warm.train.lr", "active.strategy"]
+    assert list(compared["configuration"]) == ["seed", "active.strategy", "warm.train.lr"]
     assert [one["run"] for one in compared["runs"]] == ["a", "b", "c"]
     assert compared["runs"][0]["labels_to_nearly_best"] == 20  # 58 % is nearly 60 %
     lines = [line.split() for line in call(tmp_path, "compare", "a", "b", "c").stdout.splitlines()]
@@ -239,7 +239,7 @@ def test_compare_shows_only_the_keys_that_differ(tmp_path):
 def test_compare_says_so_if_nothing_differs(tmp_path):
     make(tmp_path, "a")
     make(tmp_path, "b")
-    assert "They are set up alike." in call(tmp_path, "compare", "a", "b").stdout
+    assert "Their settings are the same." in call(tmp_path, "compare", "a", "b").stdout
     assert answer(tmp_path, "compare", "a", "b")["configuration"] == {}
 
 
@@ -282,7 +282,7 @@ def test_a_run_that_is_worked_on_is_not_deleted_nor_are_the_others(tmp_path):
 
 def test_a_run_that_somebody_takes_while_the_question_is_open_is_not_deleted(tmp_path, monkeypatch):
     run = make(tmp_path, "a")
-    monkeypatch.setattr("toolkit.cli.runs.state", lambda run: "ended")
+    monkeypatch.setattr("toolkit.cli.runs.activity", lambda run: "ended")
     with locked(run):
         result = call(tmp_path, "delete", "a", "--yes")
     assert result.exit_code == 1

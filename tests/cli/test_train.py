@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from commands import sets
 
 from toolkit.cli import main
-from toolkit.data import read_problems, write_table
-from toolkit.data.read import read_candidates
+from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.data.schema import CANDIDATES
 
 SMALL = ("--set", "model.hidden=16", "--set", "model.max_steps=3", "--set", "train.epochs=2")
@@ -24,7 +24,7 @@ def run(*arguments: str | Path) -> Result:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("data") / "problems.jsonl"
-    write_table(read_problems("bundled:en").problems.head(60), path)
+    write_table(read_problems("bundled:en").table.head(60), path)
     return path
 
 
@@ -41,7 +41,7 @@ def model(data, tmp_path_factory) -> Path:
 
 def test_a_trained_folder_says_what_it_is(model):
     described = json.loads((model / "model.json").read_text(encoding="utf-8"))
-    assert described["config"]["train"]["seed"] == 3
+    assert (described["method"], described["seed"]) == ("warm", 3)
     assert (model / "weights.safetensors").stat().st_size > 10_000
     assert list((model / "tensorboard").iterdir())
 
@@ -103,7 +103,7 @@ def test_search_and_a_table_for_people(model, data, tmp_path):
 
 def test_without_gold_equations_nothing_is_said_of_them(model, data, tmp_path):
     bare = tmp_path / "bare.jsonl"
-    write_table(read_problems(data).problems.with_columns(equation=pl.lit(None, dtype=pl.String)), bare)
+    write_table(read_problems(data).table.with_columns(equation=pl.lit(None, dtype=pl.String)), bare)
     figures = json.loads(
         run("generate", "--model", model, bare, "--out", tmp_path / "c.jsonl", "--json").stdout
     )
@@ -115,9 +115,13 @@ def test_without_gold_equations_nothing_is_said_of_them(model, data, tmp_path):
     [
         (("train", "DATA", "--out", "x", "--gold", "half"), 2, "is not all, none or a fraction"),
         (("train", "DATA", "--out", "x", "--set", "train.epoch=3"), 1, "Did you mean train.epochs?"),
+        (("train", "DATA", "--out", "x", "--set", "train.seed=3"), 1, "there is no key train.seed"),
+        (("train", "DATA", "--out", "x", "--method", "wram"), 2, "wram"),
+        (("train", "DATA", "--out", "x", "--method", "search", "--set", "train.epochs=3"), 1, "no key train"),
+        (("solver", "fit", "DATA", "--out", "x", "--set", "seed=3"), 1, "there is no key seed"),
         (("train", "DATA", "--out", "x", "--config", "none.yaml"), 1, "there is no such file"),
         (("train", "none.jsonl", "--out", "x"), 1, "there is no such file"),
-        (("train", "DATA", "--out", "x", "--resume"), 1, "there is no model here"),
+        (("train", "DATA", "--out", "x", "--resume"), 1, "there is no model to go on with"),
         (("generate", "--model", "none", "DATA", "--out", "c.csv"), 1, "there is no model here"),
         (("generate", "DATA", "--out", "c.csv"), 2, "--model"),
     ],
@@ -131,13 +135,25 @@ def test_a_wrong_call_says_what_is_wrong(arguments, code, words, data, tmp_path,
 
 def test_both_steps_in_one_go(tmp_path):
     data, out = tmp_path / "data.jsonl", tmp_path / "model"
-    write_table(read_problems("bundled:en").problems.head(20), data)
+    write_table(read_problems("bundled:en").table.head(20), data)
     wrong = run("train", data, "--out", out, *SMALL, "--test", data)
     assert (wrong.exit_code, "--then-solver" in wrong.output) == (2, True)
     figures = json.loads(
         run("train", data, "--out", out, *SMALL, "--then-solver", "gts", "--test", data, "--json").stdout
     )
-    table = read_candidates(out / "candidates.parquet", read_problems(data).problems)
+    table = read_candidates(out / "candidates.parquet", read_problems(data))
     assert figures["candidates"] == len(table) > 0
     assert 0 <= figures["answer_accuracy"] <= 1
     assert json.loads(run("solve", "--model", figures["solver"], "5 and 6", "--json").stdout)["template"]
+
+
+def test_the_same_seed_gives_the_same_model_and_solver_and_another_others(data, tmp_path):
+    tiny = sets(("epochs=1", "members=1", "hidden=8", "embedding=8", "max_tokens=7"))
+    for command in (("train", data, *SMALL), ("solver", "fit", data, *tiny)):
+        weights = []
+        for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+            folder = tmp_path / command[0] / name
+            result = run(*command, "--out", folder, "--seed", str(seed))
+            assert result.exit_code == 0, result.output
+            weights.append((folder / "weights.safetensors").read_bytes())
+        assert weights[0] == weights[1] != weights[2], command[0]

@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 
 import ray
+import torch
 from ray.cluster_utils import Cluster
 from tiny import TINY
 
-from toolkit.cluster.session import Session, Where
-from toolkit.compute import Workers
+from toolkit.cluster.session import ClusterSpec, Session
+from toolkit.compute import ClusterCompute
 from toolkit.config import load_config
+from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.loop import Loop
-from toolkit.loop.people import annotator_of
 from toolkit.loop.run import create_run
 from toolkit.loop.view import Quiet
 
@@ -54,8 +55,9 @@ def main() -> None:
     settings = (*TINY, "later_epochs=3", "stop.rounds=1", "stop.kappa=null")
     run = create_run(root, "nodes", load_config(LoopConfig, None, settings))
     view = KillsANode(cluster, nodes)
-    compute = Workers(Session(Where(workers=2)), str(root / "storage"))
-    stop = Loop(run, annotator_of(run), view, compute).go()
+    session, storage = Session(ClusterSpec(workers=2)), str(root / "storage")
+    compute = ClusterCompute(torch.device("cpu"), session, storage)
+    stop = Loop(run, annotator_of(run), view=view, compute=compute).rounds()
     rounds = {r: result for r in (1, 2) if (result := run.ledger.result(r, "train"))}
     print(
         json.dumps(

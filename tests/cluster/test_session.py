@@ -3,20 +3,21 @@
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
-from commands import without_ray
+from commands import LONGEST, without_ray
 
 from toolkit.cluster.folder import session_folder
 
 SESSION = """
 import json, sys
-from toolkit.cluster.session import Where, session
+from toolkit.cluster.session import ClusterSpec, session
 from toolkit.errors import WarmkitError
 
 try:
-    with session(Where(**json.loads(sys.argv[1]))) as started:
+    with session(ClusterSpec(**json.loads(sys.argv[1]))) as started:
         import ray
         print(ray.get(ray.remote(lambda: 6 * 7).remote()), started.dashboard, started.token)
         assert started.token is None or started.token.stat().st_mode & 0o777 == 0o600
@@ -25,23 +26,24 @@ except WarmkitError as error:
 """
 
 
-def in_a_session(**where):
-    env = without_ray()
-    command = [sys.executable, "-c", SESSION, json.dumps(where)]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
+def in_a_session(folder="/tmp", **spec):
+    env = without_ray() | {"TMPDIR": str(folder)}
+    command = [sys.executable, "-c", SESSION, json.dumps(spec)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=LONGEST)
     assert done.returncode == 0, done.stderr
     return done
 
 
 def test_a_session_of_ones_own_is_quiet_and_leaves_nothing_behind():
-    before = set(Path("/tmp").glob("warmkit-ray-*"))
-    done = in_a_session(workers=1, dashboard=True)
+    with tempfile.TemporaryDirectory() as folder:  # short, for sockets lie in it
+        done = in_a_session(folder, workers=1, dashboard=True)
+        left = list(Path(folder).glob("warmkit-*"))
     answer, dashboard, token = done.stdout.split()
     assert answer == "42"
     assert dashboard.startswith("http://127.0.0.1:")
     assert not Path(token).exists()
     assert done.stderr == ""
-    assert set(Path("/tmp").glob("warmkit-ray-*")) <= before
+    assert left == []
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "127.0.0.1", "nowhere.invalid:6379", "ray://127.0.0.1:x"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commands import sets, without_ray
+from commands import LONGEST, sets, without_ray
 from tiny import TINY, WARM
 
 RAY = Path(sys.executable).with_name("ray")
@@ -32,7 +32,7 @@ class Head:
 
     def warmkit(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [str(WARMKIT), *arguments, "--address", self.address]
-        return subprocess.run(command, capture_output=True, text=True, env=self.env, timeout=300)
+        return subprocess.run(command, capture_output=True, text=True, env=self.env, timeout=LONGEST)
 
     def train(self, out: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return self.warmkit("train", "bundled:en", "--out", str(self.folder / out), *sets(WARM), *arguments)
@@ -54,14 +54,14 @@ def running(command: list[str], log: Path, env: dict[str, str]) -> Iterator[None
     with log.open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=env)
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + LONGEST
         while STARTED not in log.read_text():
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-2000:]
             time.sleep(0.1)
         yield
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(LONGEST)
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def test_a_job_sent_to_the_cluster_trains_there(cluster, tmp_path):
         text=True,
         env=cluster.env,
         cwd=tmp_path,
-        timeout=300,
+        timeout=LONGEST,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((out / "model.json").read_text())["problems"] == 1200

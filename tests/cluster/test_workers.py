@@ -10,23 +10,41 @@ from pathlib import Path
 import pytest
 import torch
 from click.testing import CliRunner
-from commands import sets, without_ray
+from commands import LONGEST, sets, without_ray
 from safetensors.torch import load_file
 from tiny import TINY, WARM
 
 from toolkit.cli import main
-from toolkit.cluster.session import Session, Where
+from toolkit.cluster.session import ClusterSpec, Session
 from toolkit.cluster.train import train_on_workers
-from toolkit.compute import Here, Workers
+from toolkit.compute import ClusterCompute, LocalCompute
 from toolkit.config import load_config
-from toolkit.data.write import write_table
-from toolkit.equations import DEFAULT_CONSTANTS
+from toolkit.data import write_table
 from toolkit.errors import WarmkitError
-from toolkit.warm.checkpoint import load_trained
-from toolkit.warm.config import WarmConfig
-from toolkit.warm.train import train
+from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
+from toolkit.methods.warm import Warm
 
+# The command, killed as soon as its first checkpoint is kept, by a thread of its own: nobody can be late.
+KILLED = """
+import os, pathlib, signal, sys, threading, time
+from toolkit.cli import main
+
+storage = pathlib.Path(sys.argv.pop(1))
+
+def kept():
+    files = storage.glob("*/checkpoint_manager_snapshot.json")
+    return any(b"checkpoint_dir_name" in file.read_bytes() for file in files)
+
+def kill():
+    while not kept():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+threading.Thread(target=kill, daemon=True).start()
+main()
+"""
 EXACT = (*WARM, "model.dropout=0", "train.batch=16")
+CPU = torch.device("cpu")
 
 
 def run(*arguments):
@@ -39,23 +57,39 @@ def same_weights(one, other):
         torch.testing.assert_close(now[name], before[name], atol=1e-5, rtol=1e-4, msg=name)
 
 
+def fit_input(problems, settings=EXACT):
+    """All equations may be used."""
+    return FitInput(problems, problems.gold_templates, load_config(Warm.Config, None, settings))
+
+
 @pytest.fixture(scope="module")
 def alone(problems, tmp_path_factory):
     """The model that this process comes to."""
     out = tmp_path_factory.mktemp("alone")
-    train(problems, load_config(WarmConfig, None, EXACT), out, gold=[True] * len(problems))
+    assert Warm.fit(fit_input(problems), out).origin.known == len(problems)
     return out
 
 
 def a_worker():
-    """The process of a training worker."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if b"ray::RayTrainWorker" in (folder / "cmdline").read_bytes():
-                return int(folder.name)
-        except OSError:
-            continue
+    """The process of a training worker of our own session: others may have one at the same time."""
+    raylets = {child for child in children(os.getpid()) if b"/raylet" in command(child)}
+    for worker in (child for raylet in raylets for child in children(raylet)):
+        if b"ray::RayTrainWorker" in command(worker):
+            return worker
     raise AssertionError("no training worker runs")
+
+
+def children(process):
+    """Of all its threads: a child belongs to the one that started it."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for one in lists for child in one.read_text().split()]
+
+
+def command(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return b""
 
 
 def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, problems, alone, tmp_path):
@@ -66,40 +100,31 @@ def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, 
         if epoch.epoch == 1:
             os.kill(a_worker(), signal.SIGKILL)
 
-    config = load_config(WarmConfig, None, EXACT)
+    options = FitOptions(on_epoch=kill_once)
     trained = train_on_workers(
-        session,
-        problems,
-        config,
-        tmp_path / "model",
-        label="killed",
-        gold=[True] * len(problems),
-        constants=DEFAULT_CONSTANTS,
-        on_epoch=kill_once,
+        session, Warm, fit_input(problems), tmp_path / "model", options, label="killed"
     )
     assert epochs == [1, 2, 3]
-    assert [figures["epoch"] for figures in trained.history] == [1, 2, 3]
+    assert [epoch.epoch for epoch in trained.history] == [1, 2, 3]
     same_weights(alone, tmp_path / "model")
     assert not (tmp_path / "model" / "ray").exists()
 
 
 def test_a_driver_that_was_killed_goes_on_from_the_storage(session, problems, alone, tmp_path):
     data, storage = tmp_path / "problems.parquet", tmp_path / "storage"
-    write_table(problems, data)
+    write_table(problems.table, data)
     arguments = ["--gold", "all", "--workers", "2", "--storage", str(storage)]
     arguments += sets(EXACT)
     out = ["--out", str(tmp_path / "first" / "model")]
-    with subprocess.Popen(
-        [sys.executable, "-m", "toolkit.cli", "train", str(data), *out, *arguments],
-        stderr=subprocess.PIPE,
+    driver = subprocess.run(
+        [sys.executable, "-c", KILLED, str(storage), "train", str(data), *out, *arguments],
+        capture_output=True,
         text=True,
         env=without_ray(),
-    ) as driver:
-        for line in driver.stderr:
-            if line.startswith("epoch 1:"):
-                driver.kill()
-                break
-        assert driver.wait(timeout=60) == -signal.SIGKILL
+        timeout=LONGEST,
+        check=False,
+    )
+    assert driver.returncode == -signal.SIGKILL, driver.stderr
     assert not (tmp_path / "first" / "model" / "model.json").exists()
     again = run("train", data, "--out", tmp_path / "second" / "model", *arguments)
     assert again.exit_code == 0, again.output
@@ -112,30 +137,30 @@ def test_a_storage_that_cannot_be_written_is_a_sentence(session, problems, tmp_p
     with pytest.raises(WarmkitError, match="file: this storage can't be used"):
         train_on_workers(
             session,
-            problems,
-            load_config(WarmConfig, None, WARM),
+            Warm,
+            fit_input(problems, WARM),
             tmp_path / "model",
+            FitOptions(),
             label="a",
             storage=str(tmp_path / "file"),
-            constants=DEFAULT_CONSTANTS,
         )
     assert not (tmp_path / "model" / "model.json").exists()
 
 
 def test_workers_find_what_this_process_finds(session, problems, alone):
-    trained = load_trained(alone)
-    here = Here(torch.device("cpu")).generate(trained, [problems], width=5)
-    there = Workers(session).generate(trained, problems.iter_slices(9), width=5)
+    trained, settings = load_model(alone), GenerateConfig(width=5)
+    here = LocalCompute(CPU).candidates(trained, [problems], settings)
+    there = ClusterCompute(CPU, session).candidates(trained, problems.parts(9), settings)
     found = [of for part in there for of in part]
     expected = [of for part in here for of in part]
-    assert [of.problem_id for of in found] == problems["id"].to_list()
+    assert [of.problem_id for of in found] == list(problems.ids)
     for one, other in zip(expected, found, strict=True):
         assert {s.klass for s in one.scored} == {s.klass for s in other.scored}
 
 
 def test_the_commands_work_on_workers(session, problems, alone, tmp_path):
     data, out = tmp_path / "problems.parquet", tmp_path / "model"
-    write_table(problems, data)
+    write_table(problems.table, data)
     settings = sets(EXACT)
     trained = run("train", data, "--out", out, "--gold", "all", "--workers", 2, "--json", *settings)
     assert trained.exit_code == 0, trained.output
@@ -157,11 +182,11 @@ def test_a_loop_works_on_workers(session, tmp_path):
 
 def test_more_workers_than_cpus_are_refused_at_once(session, problems, tmp_path):
     with pytest.raises(WarmkitError, match="3 workers need a CPU each, but the cluster has 2"):
-        Session(Where(workers=3)).need(3)
+        Session(ClusterSpec(workers=3)).require(3)
     with pytest.raises(WarmkitError, match="need a GPU each, but the cluster has none"):
-        Session(Where(workers=1, gpu=True)).need(1)
+        Session(ClusterSpec(workers=1, gpu=True)).require(1)
     data = tmp_path / "problems.parquet"
-    write_table(problems, data)
+    write_table(problems.table, data)
     result = run("train", data, "--out", tmp_path / "model", "--workers", 3)
     assert result.exit_code == 1 and "has 2" in result.output
     assert not (tmp_path / "model" / "model.json").exists()

@@ -1,5 +1,6 @@
 import polars as pl
 
+from toolkit.data import ProblemSet
 from toolkit.data.check import summarise
 from toolkit.data.schema import PROBLEMS
 
@@ -11,11 +12,11 @@ ROWS = [
     ("e", "5 and 9 plums, 2 bad.", 1234.5, "5*9-2", "en", None),  # gives 43
     ("f", "A circle of radius 5 cm.", 31.4, None, "en", None),  # 5 is needed twice
 ]
-FRAME = pl.DataFrame(ROWS, schema=PROBLEMS, orient="row")
+SOME = ProblemSet(pl.DataFrame(ROWS, schema=PROBLEMS, orient="row"))
 
 
 def test_the_summary_counts_what_holds():
-    summary = summarise(FRAME, k=3)
+    summary = summarise(SOME, k=3)
     assert (summary.problems, summary.with_equation) == (6, 5)
     assert (summary.equation_ok, summary.bound) == (4, 4)
     assert summary.gold_in_candidates == 3
@@ -33,17 +34,17 @@ def test_the_summary_counts_what_holds():
 
 
 def test_without_search_its_figures_are_unknown():
-    summary = summarise(FRAME, k=None)
+    summary = summarise(SOME, k=None)
     assert (summary.reached, summary.gold_in_candidates, summary.unreached) == (None, None, [])
 
 
 def test_progress_is_told_for_every_problem():
     done = []
-    summarise(FRAME, k=1, advance=done.append)
-    assert sum(done) == len(FRAME)
+    summarise(SOME, k=1, advance=done.append)
+    assert sum(done) == len(SOME)
 
 
 def test_a_problem_with_forty_numbers_is_told_to_be_searched_less_deep():
     text = " ".join(str(10 * i + 3) for i in range(40))
     frame = pl.DataFrame([("x", text, 3.0, None, "en", None)], schema=PROBLEMS, orient="row")
-    assert summarise(frame, k=3).shallow == 1
+    assert summarise(ProblemSet(frame), k=3).shallow == 1

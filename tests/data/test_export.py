@@ -5,11 +5,10 @@ import pytest
 from click.testing import CliRunner
 
 from toolkit.cli import main
-from toolkit.data import read_problems, write_table
+from toolkit.data import Candidates, ProblemSet, read_candidates, read_problems, write_table
 from toolkit.data.export import with_equations, write_mwptoolkit
-from toolkit.data.read import read_candidates
 from toolkit.data.schema import CANDIDATES, PROBLEMS
-from toolkit.equations import DEFAULT_CONSTANTS, klass, parse
+from toolkit.equations import klass, parse
 from toolkit.errors import WarmkitError
 
 ROWS = [
@@ -20,8 +19,8 @@ ROWS = [
 
 
 @pytest.fixture
-def problems() -> pl.DataFrame:
-    return pl.DataFrame(ROWS, schema=PROBLEMS, orient="row")
+def problems() -> ProblemSet:
+    return ProblemSet(pl.DataFrame(ROWS, schema=PROBLEMS, orient="row"))
 
 
 def candidates(*rows: tuple[str, str, float]) -> pl.DataFrame:
@@ -43,23 +42,23 @@ FOUND = (("a", "N0 - N1", 0.8), ("b", "N0 * N1", 0.6), ("b", "N1 * N0 * 1", 0.4)
     ],
 )
 def test_a_problem_is_exported_with_its_gold_equation_or_its_likeliest(problems, gold, threshold, expected):
-    table = with_equations(problems, candidates(*FOUND), DEFAULT_CONSTANTS, gold=gold, threshold=threshold)
+    known = problems.gold_templates if gold else {}
+    table = with_equations(problems, Candidates(candidates(*FOUND)), known, threshold)
     found = {row["id"]: (row["equation"], row["origin"]) for row in table.iter_rows(named=True)}
     assert found == expected
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_an_exported_table_is_a_problem_set_again(problems, tmp_path, suffix):
-    write_table(
-        with_equations(problems, candidates(*FOUND), DEFAULT_CONSTANTS, gold=True), tmp_path / f"x{suffix}"
-    )
-    again = read_problems(tmp_path / f"x{suffix}").problems
+    table = with_equations(problems, Candidates(candidates(*FOUND)), problems.gold_templates)
+    write_table(table, tmp_path / f"x{suffix}")
+    again = read_problems(tmp_path / f"x{suffix}").table
     assert again["equation"].to_list() == ["12 - 5", "6 * 4", "20 / 4"]
 
 
 def test_mwptoolkit_gets_three_files_with_numbers_as_digits(problems, tmp_path):
-    table = with_equations(problems, candidates(*FOUND), DEFAULT_CONSTANTS, gold=True)
-    assert write_mwptoolkit(table, tmp_path) == {"train": 2, "valid": 0, "test": 1}
+    table = with_equations(problems, Candidates(candidates(*FOUND)), problems.gold_templates)
+    assert write_mwptoolkit(table, problems, tmp_path) == {"train": 2, "valid": 0, "test": 1}
     first = json.loads((tmp_path / "trainset.json").read_text(encoding="utf-8"))[0]
     assert first == {
         "id": "a",
@@ -68,9 +67,9 @@ def test_mwptoolkit_gets_three_files_with_numbers_as_digits(problems, tmp_path):
         "equation": "x=12-5",
         "ans": 7.0,
     }
-    assert read_problems(tmp_path / "testset.json").problems["equation"].to_list() == ["x=6*4"]
+    assert read_problems(tmp_path / "testset.json").table["equation"].to_list() == ["x=6*4"]
     with pytest.raises(WarmkitError, match="already"):
-        write_mwptoolkit(table, tmp_path)
+        write_mwptoolkit(table, problems, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_candidates_of_another_problem_set_are_refused(problems, tmp_path, rows,
 
 
 def test_export_from_the_command_line(problems, tmp_path):
-    write_table(problems, tmp_path / "p.jsonl")
+    write_table(problems.table, tmp_path / "p.jsonl")
     write_table(candidates(*FOUND), tmp_path / "c.parquet")
     arguments = ["export", str(tmp_path / "p.jsonl"), "--candidates", str(tmp_path / "c.parquet"), "--gold"]
     done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "e.csv"), "--json"])

@@ -100,7 +100,7 @@ def test_published_formats_are_recognised_by_their_content(tmp_path, name, layou
         "lines": lines(*records),
         "one after another": "\n".join(json.dumps(record, indent=2) for record in records),
     }[layout]
-    problems = read_problems(written(tmp_path, "data.txt", text)).problems
+    problems = read_problems(written(tmp_path, "data.txt", text)).table
     assert problems.schema == PROBLEMS
     assert problems.row(0) == (*EXPECTED[name], None)
 
@@ -117,8 +117,8 @@ def test_asdiv_is_read_from_xml_with_its_lines(tmp_path):
 </ProblemSet></Machine-Reading-Corpus-File>"""
     read = read_problems(written(tmp_path, "asdiv.xml", xml), skip_bad=True)
     assert read.format == "asdiv"
-    assert read.problems["answer"].to_list() == [5.0, 40.0]
-    assert read.problems["text"][0] == "Two dogs met three cats. How many are they?"
+    assert read.table["answer"].to_list() == [5.0, 40.0]
+    assert read.table["text"][0] == "Two dogs met three cats. How many are they?"
     assert [str(bad).partition(", ")[2] for bad in read.bad] == [
         "line 7, id n3: its answer 'No' is not a number"
     ]
@@ -126,15 +126,15 @@ def test_asdiv_is_read_from_xml_with_its_lines(tmp_path):
 
 def test_the_native_format_reads_back_what_was_written(tmp_path):
     rows = [{**GOOD, "split": "train"}, {**GOOD, "id": "b", "equation": None, "answer": 1 / 3}]
-    problems = read_problems(written(tmp_path, "in.jsonl", lines(*rows))).problems
+    problems = read_problems(written(tmp_path, "in.jsonl", lines(*rows))).table
     for name in ("out.parquet", "out.jsonl", "out.csv"):
         write_table(problems, tmp_path / name)
-        assert read_problems(tmp_path / name).problems.equals(problems)
+        assert read_problems(tmp_path / name).table.equals(problems)
 
 
 def test_a_fold_number_is_a_split(tmp_path):
     read = read_problems(written(tmp_path, "in.jsonl", lines({**GOOD, "fold": 2})))
-    assert read.problems["split"].to_list() == ["fold2"]
+    assert read.table["split"].to_list() == ["fold2"]
 
 
 def test_columns_can_be_named(tmp_path):
@@ -142,12 +142,12 @@ def test_columns_can_be_named(tmp_path):
     read = read_problems(
         written(tmp_path, "in.csv", csv), columns={"text": "question", "answer": "gold", "id": "nr"}
     )
-    assert read.problems.select("id", "answer").rows() == [("1", 11.0), ("2", 4.0)]
+    assert read.table.select("id", "answer").rows() == [("1", 11.0), ("2", 4.0)]
 
 
 def test_rows_without_ids_are_named_by_their_lines(tmp_path):
     csv = 'text,answer\n"5 and\n6",11\n5 and 7,12\n'
-    assert read_problems(written(tmp_path, "in.csv", csv)).problems["id"].to_list() == ["2", "4"]
+    assert read_problems(written(tmp_path, "in.csv", csv)).table["id"].to_list() == ["2", "4"]
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path):
@@ -159,7 +159,7 @@ def test_fold_files_set_the_split(tmp_path):
     fold0, fold1 = written(tmp_path, "fold0.txt", "a\nzz\n"), written(tmp_path, "fold1.txt", "b\n")
     data = written(tmp_path, "in.jsonl", lines(GOOD, {**GOOD, "id": "b"}, {**GOOD, "id": "c"}))
     assert [is_fold_file(path) for path in (fold0, fold1, data)] == [True, True, False]
-    problems, strangers = with_folds(read_problems(data).problems, [fold0, fold1])
+    problems, strangers = with_folds(read_problems(data).table, [fold0, fold1])
     assert problems["split"].to_list() == ["fold0", "fold1", None]
     assert strangers == 1
     with pytest.raises(WarmkitError, match="folds must not overlap"):
@@ -191,15 +191,15 @@ def test_fold_files_set_the_split(tmp_path):
         ({"equation": "(" * 5_000 + "5" + ")" * 5_000}, "the equation has 10,001 characters"),
         ({"equation": "__import__('os')"}, "'__import__' is not part of an equation"),
         ({"equation": 5}, "its equation 5 is not text"),
-        ({"lang": "Klingon"}, "lang 'Klingon' is no language code"),
-        ({"id": "first"}, "the id stands already at line 1"),
+        ({"lang": "Klingon"}, "lang 'Klingon' is not a language code"),
+        ({"id": "first"}, "the id is already used at line 1"),
     ],
 )
 def test_a_bad_row_is_reported_with_file_line_id_and_reason(tmp_path, change, reason):
     row = {**GOOD, "id": "second", **change}
     path = written(tmp_path, "in.jsonl", lines({**GOOD, "id": "first"}, row, {**GOOD, "id": "third"}))
     read = read_problems(path, skip_bad=True)
-    assert read.problems["id"].to_list() == ["first", "third"]
+    assert read.table["id"].to_list() == ["first", "third"]
     (bad,) = read.bad
     assert (bad.file, bad.line) == (str(path), 2)
     assert bad.id == (None if row["id"] is None else str(row["id"]))
@@ -214,7 +214,7 @@ def test_a_line_that_is_no_json_is_one_bad_row(tmp_path):
         tmp_path, "in.jsonl", lines(GOOD, '{"id": "b", "te', "[1, 2]", "[" * 100_000, {**GOOD, "id": "c"})
     )
     read = read_problems(path, skip_bad=True)
-    assert read.problems["id"].to_list() == ["a", "c"]
+    assert read.table["id"].to_list() == ["a", "c"]
     assert [bad.line for bad in read.bad] == [2, 3, 4]
 
 
@@ -235,7 +235,7 @@ def test_a_line_that_is_no_json_is_one_bad_row(tmp_path):
         ("wide.csv", "id,text\n".encode("utf-16"), "the file is UTF-16"),
         ("deep.json", "[" * 100_000, "too deep or too large"),
         ("numbers.json", "[1, 2, 3]", "no rows with named fields"),
-        ("other.json", '[{"a": 1}]', "its fields (a) are of no known format"),
+        ("other.json", '[{"a": 1}]', "its fields (a) match no known format"),
         ("prose.txt", "Once upon a time\nthere was\n", "this is not a problem set"),
         ("wide.csv", "id,text,answer\n1," + "x" * 200_000 + ",2\n", "line 2: the CSV is broken here"),
         ("broken.xml", "<ProblemSet>\n<Problem></ProblemSet>", "line 2: the XML is broken here"),
@@ -260,7 +260,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 
 
 def test_the_bundled_problems_have_a_name(tmp_path):
-    assert len(read_problems("bundled:en").problems) >= 1000
+    assert len(read_problems("bundled:en").table) >= 1000
     with pytest.raises(WarmkitError, match="There are bundled:en, bundled:hi"):
         read_problems("bundled:fr")
 

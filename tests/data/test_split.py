@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolkit.data import ProblemSet
 from toolkit.data.duplicates import across_splits, near_duplicates
 from toolkit.data.schema import PROBLEMS
 from toolkit.data.split import folds, split
@@ -64,8 +65,12 @@ def test_near_duplicates_tell_the_same_story_with_other_numbers():
         "Sue had 17 pears and ate 9 of them. How many pears are left over now?",
         "A train runs 60 miles an hour for 3 hours. How far does it go?",
     )
-    assert near_duplicates(frame).rows() == [("0", "1", 1.0)]
-    assert {row[:2] for row in near_duplicates(frame, 0.5).rows()} == {("0", "1"), ("0", "2"), ("1", "2")}
+    assert near_duplicates(ProblemSet(frame)).rows() == [("0", "1", 1.0)]
+    assert {row[:2] for row in near_duplicates(ProblemSet(frame), 0.5).rows()} == {
+        ("0", "1"),
+        ("0", "2"),
+        ("1", "2"),
+    }
 
 
 @settings(max_examples=50, deadline=None)
@@ -82,16 +87,18 @@ def test_the_join_finds_exactly_the_pairs_that_comparing_all_finds(texts, thresh
         for j in range(i + 1, len(texts))
         if len(grams[i] & grams[j]) / len(grams[i] | grams[j]) >= threshold
     }
-    assert {(one, other) for one, other, _ in near_duplicates(frame, threshold).iter_rows()} == expected
+    assert {
+        (first, second) for first, second, _ in near_duplicates(ProblemSet(frame), threshold).iter_rows()
+    } == expected
 
 
 def test_near_duplicates_stay_together_and_are_told_where_they_do_not():
     texts = [f"Person {name} had 5 apples and ate 2 of them" for name in "abcdefghij"] * 2
     texts += [f"story {i} about thing {i * 7}" for i in range(20)]
     frame = problems(*texts)
-    pairs = near_duplicates(frame)
-    together = split(frame, {"train": 1, "test": 1}, 0, pairs.select("one", "other").rows())
+    pairs = near_duplicates(ProblemSet(frame))
+    together = split(frame, {"train": 1, "test": 1}, 0, pairs.select("first", "second").rows())
     assert len(across_splits(together, pairs)) == 0
     parted = across_splits(split(frame, {"train": 1, "test": 1}, 0), pairs)
     assert len(parted) > 0
-    assert parted.columns == ["one", "other", "similarity", "split", "split_other"]
+    assert parted.columns == ["first", "second", "similarity", "split", "split_second"]

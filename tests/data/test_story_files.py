@@ -14,7 +14,7 @@ import pytest
 
 from toolkit.data.stories import languages, story_language
 from toolkit.data.stories.draw import Draw, Redraw, grouped
-from toolkit.data.stories.language import Language, load_language
+from toolkit.data.stories.story_file import StoryLanguage, load_language
 from toolkit.data.stories.telling import draft_story, tell_all
 from toolkit.errors import WarmkitError
 
@@ -49,7 +49,7 @@ asides: about(who)
 """
 
 
-def _load(tmp_path: Path, kind: str = KIND, head: str = HEAD, name: str = "xx") -> Language:
+def _load(tmp_path: Path, kind: str = KIND, head: str = HEAD, name: str = "xx") -> StoryLanguage:
     path = tmp_path / f"{name}.yaml"
     path.write_text(f"{head}kinds:\n  losing.some:\n{indent(dedent(kind), '    ')}", encoding="utf-8")
     load_language.cache_clear()
@@ -64,7 +64,7 @@ def _refused(tmp_path: Path, old: str, new: str) -> str:
     return str(refusal.value)
 
 
-def _texts(language: Language, tries: int = 60) -> set[str]:
+def _texts(language: StoryLanguage, tries: int = 60) -> set[str]:
     found = set()
     for seed in range(tries):
         draw = Draw(Random(seed), language.style)

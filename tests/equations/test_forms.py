@@ -47,7 +47,7 @@ def test_steps_that_are_not_used_leave_no_trace():
     [
         ([], "no steps"),
         ([("+", 0, 4)], "only 4 entries"),
-        ([("%", 0, 1)], "no operator"),
+        ([("%", 0, 1)], "not an operator"),
         ([("+", -1, 0)], "only"),
     ],
 )

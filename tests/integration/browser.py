@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import LONGEST
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # how WebDriver marks an element in JSON
-LONGEST = 60.0  # seconds to wait for something to be drawn
 CONTROL, ENTER, ESCAPE, TAB = "\ue009", "\ue007", "\ue00c", "\ue004"
 
 
@@ -52,7 +52,7 @@ class Browser:
             self._ask("DELETE", "")
         finally:
             self._driver.terminate()
-            self._driver.wait(30)
+            self._driver.wait(LONGEST)
             assert self._driver.stdout is not None
             self._driver.stdout.close()
 
@@ -62,7 +62,7 @@ class Browser:
         request = urllib.request.Request(
             self._url + path, data, {"Content-Type": "application/json"}, method=method
         )
-        with opener.open(request, timeout=120) as answer:
+        with opener.open(request, timeout=LONGEST) as answer:
             return json.load(answer)["value"]
 
     def go(self, url: str) -> None:

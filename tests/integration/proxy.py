@@ -7,7 +7,6 @@ with Proxy(label_studio.url) as proxy:
 """
 
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -20,7 +19,7 @@ How = Literal[
     "lose",  # the server does it, the answer is lost
     "cut",  # the server does it, the answer ends in its middle
     "double",  # the server does it twice
-    "delay",  # the server does it late
+    "delay",  # the server does it late: after some seconds, or when the proxy lets go of it
     "502",  # a gateway says that the server is down; nothing reaches it
     "429",  # the server is too busy
     "302",  # go elsewhere
@@ -58,6 +57,7 @@ class Proxy:
         self.seen: list[tuple[str, str]] = []
         self._faults: list[Fault] = []
         self._lock = threading.Lock()
+        self.let_go = threading.Event()
         handler = type("Handler", (_Handler,), {"proxy": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = False  # closing waits for those at work
@@ -70,6 +70,7 @@ class Proxy:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.let_go.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -93,7 +94,7 @@ class Proxy:
             self._faults.clear()
 
     def count(self, method: str, path: str = "") -> int:
-        return sum(method == its and path in where for its, where in self.seen)
+        return sum(method == seen and path in url for seen, url in self.seen)
 
     def fault(self, method: str, path: str) -> Fault | None:
         with self._lock:
@@ -120,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(int(how), headers, f"<h1>{how} from a gateway</h1>".encode())
         else:
             if fault and how == "delay":
-                time.sleep(fault.seconds)
+                self.proxy.let_go.wait(fault.seconds)
             if how == "double":
                 self._ask(body)
             status, headers, answer = self._ask(body)

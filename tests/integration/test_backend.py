@@ -9,25 +9,27 @@ from pathlib import Path
 
 import httpx
 import pytest
+from commands import LONGEST
 from tiny import TINY
 
 from annotation.backend import LARGEST, TITLE, Backend, attached
-from annotation.book import Book
+from annotation.interface import choices, page, reasons
 from annotation.keys import KEY, URL
 from annotation.listener import authorization, listening
-from annotation.page import choices, page, reasons
 from annotation.project import ensure_project
+from annotation.store import TaskStore
+from toolkit.annotators.questions import ShownCandidate
 from toolkit.config import load_config
 from toolkit.errors import WarmkitError
+from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.loop import Loop
-from toolkit.loop.people import annotator_of
 from toolkit.loop.run import create_run
 
 SECRET = "sesame"
 
 
-class Tell:
+class StubSuggester:
     """Suggests the sum of the answer and nothing; a newer model is there once it looks for one."""
 
     def __init__(self):
@@ -50,13 +52,13 @@ def data(candidates=(), **fields):
 
 
 @pytest.fixture
-def tell():
-    return Tell()
+def suggester():
+    return StubSuggester()
 
 
 @pytest.fixture
-def url(tell):
-    with listening(Backend(tell, {"a": 51.0}).answer, SECRET, LARGEST) as url:
+def url(suggester):
+    with listening(Backend(suggester, {"a": 51.0}).answer, SECRET, LARGEST) as url:
         yield url
 
 
@@ -69,7 +71,7 @@ def caller(url):
 
 def predict(caller, *tasks):
     answer = caller.post(
-        "/predict", json={"tasks": [{"id": 1, "data": its} for its in tasks], "project": "1.2"}
+        "/predict", json={"tasks": [{"id": 1, "data": fields} for fields in tasks], "project": "1.2"}
     )
     assert answer.status_code == 200
     return answer.json()["results"]
@@ -89,15 +91,18 @@ def test_setting_up_takes_the_newest_model_and_says_nothing_of_the_key_it_is_sen
     assert answer.json() == {"model_version": "live-1"}
 
 
-def test_a_task_without_candidates_gets_an_equation_and_one_with_them_the_score_alone(caller, tell):
+def test_a_task_without_candidates_gets_an_equation_and_one_with_them_the_score_alone(caller, suggester):
     bare, shown, none = predict(
-        caller, data(), data(["76 - 25"]), data(problem="none", problem_id="?", answer=3)
+        caller,
+        data(),
+        data([ShownCandidate("76 - 25", "N0 - N1")]),
+        data(problem="none", problem_id="?", answer=3),
     )
     assert [part["value"] for part in bare["result"]] == [{"choices": ["own"]}, {"text": ["51 + 0"]}]
     assert (bare["score"], bare["model_version"]) == (0.75, "live-0")
     assert (shown["result"], shown["score"]) == ([], 0.75)
     assert (none["result"], none["score"]) == ([], 0.0)
-    ((texts, answers),) = tell.asked
+    ((texts, answers),) = suggester.asked
     assert (len(texts), answers) == (3, [51.0, 51.0, 3.0])
 
 
@@ -122,7 +127,7 @@ def test_a_request_without_tasks_is_refused(caller, body):
 def retrieve(label_studio, project):
     """What "Retrieve Predictions" of the Data Manager does; the predictions by their version."""
     headers = {"Authorization": f"Token {label_studio.key}"}
-    with httpx.Client(base_url=label_studio.url, headers=headers, trust_env=False, timeout=60) as browser:
+    with httpx.Client(base_url=label_studio.url, headers=headers, trust_env=False, timeout=900) as browser:
         where = {"id": "retrieve_tasks_predictions", "project": project}
         done = browser.post(
             "/api/dm/actions", params=where, json={"selectedItems": {"all": True, "excluded": []}}
@@ -132,7 +137,7 @@ def retrieve(label_studio, project):
     return {one.model_version: one for one in found}
 
 
-def test_label_studio_asks_it_and_shows_what_it_says(label_studio, url, tell):
+def test_label_studio_asks_it_and_shows_what_it_says(label_studio, url, suggester):
     sdk = label_studio.client.sdk
     project = sdk.projects.create(title="live", label_config=page()).id
     sdk.projects.import_tasks(project, request=[data()])
@@ -142,7 +147,7 @@ def test_label_studio_asks_it_and_shows_what_it_says(label_studio, url, tell):
             assert (backend.title, backend.state) == (TITLE, "CO")
             found = retrieve(label_studio, project)
     assert sdk.ml.list(project=project) == []
-    prediction = found[tell.version]
+    prediction = found[suggester.version]
     assert (prediction.score, prediction.result[1]["value"]) == (0.75, {"text": ["51 + 0"]})
     with (
         pytest.raises(WarmkitError, match="adding the backend"),
@@ -162,11 +167,11 @@ def test_the_command_serves_the_newest_model_of_a_run(label_studio, tmp_path, mo
     settings = (*TINY, "stop.rounds=1", "solver_each_round=false")
     run = create_run(tmp_path, "a", load_config(LoopConfig, None, settings))
     with closing(run.ledger):
-        Loop(run, annotator_of(run)).go()
+        Loop(run, annotator_of(run)).rounds()
     early = subprocess.run(backend, cwd=root, check=False, capture_output=True, text=True)
     assert early.returncode == 1 and "no project in Label Studio yet" in early.stderr
-    with closing(Book(tmp_path / "a" / "label-studio")) as book:
-        project = ensure_project(label_studio.client, book, "live").id
+    with closing(TaskStore(tmp_path / "a" / "label-studio")) as store:
+        project = ensure_project(label_studio.client, store, "live").id
     task = data(
         problem="Ann had 76 apples and ate 25 of them. How many has she?", answer=51, problem_id="new"
     )
@@ -177,7 +182,7 @@ def test_the_command_serves_the_newest_model_of_a_run(label_studio, tmp_path, mo
         facts = json.loads(process.stdout.readline())
         found = retrieve(label_studio, project)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=LONGEST)
     assert (process.returncode, out, err) == (0, "", "The backend was stopped.\n")
     prediction = found[facts["model_version"]]
     assert prediction.result[1]["value"]["text"] == ["76 - 25"]

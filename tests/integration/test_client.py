@@ -141,7 +141,7 @@ def test_an_address_that_sends_us_on_is_not_followed_with_the_key(
     proxy.fail("302", method=method)
     with pytest.raises(LabelStudioError) as error:
         ask(proxy.url, personal_token)
-    assert method == "POST" or "sends us on to http://127.0.0.1:9/elsewhere" in str(error.value)
+    assert method == "POST" or "redirects to http://127.0.0.1:9/elsewhere" in str(error.value)
     assert not isinstance(error.value, Unreachable)  # nobody listens at port 9
 
 

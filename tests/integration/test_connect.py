@@ -127,7 +127,7 @@ def test_an_address_where_something_else_answers_is_told(body, options, home):
 def test_an_address_that_is_none_is_refused_before_a_key_is_asked_for():
     result = connect("127.0.0.1:8080", typed=WRONG)
     assert result.exit_code == 1
-    assert "is no address" in result.stderr
+    assert "is not an address" in result.stderr
 
 
 def test_plain_http_to_another_machine_is_warned_of(monkeypatch):

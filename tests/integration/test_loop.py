@@ -8,23 +8,24 @@ import urllib.request
 
 import pytest
 from click.testing import CliRunner
-from integration.people import People, bad, picked, written
+from integration.annotators import Annotators, bad, picked, written
 from integration.proxy import Proxy
 from tiny import TINY
 
 from annotation.annotator import LabelStudio
+from annotation.api import list_tasks
 from annotation.client import Client
 from annotation.keys import KEY, URL, Connection
-from annotation.wire import tasks
 from toolkit.cli import main
 from toolkit.config import load_config
+from toolkit.equations import show
 from toolkit.errors import WarmkitError
+from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.knowledge import Knowledge
 from toolkit.loop.loop import Loop
-from toolkit.loop.outcome import write_outcome
-from toolkit.loop.people import annotator_of
+from toolkit.loop.results import write_results
 from toolkit.loop.run import create_run, open_run
+from toolkit.loop.state import RunState
 
 SETTINGS = (*TINY, "annotator.name=label-studio", "known=0", "solver_each_round=false")
 
@@ -46,14 +47,14 @@ def start(tmp_path):
 
 
 class Office:
-    """People who annotate whenever the loop sleeps: `work` does what they do with the tasks that are new."""
+    """Annotators who work whenever the loop sleeps: `work` is called with each task that is new."""
 
-    def __init__(self, run, people, work):
-        self.gold = dict(run.problems().select("id", "equation").iter_rows())
-        self.people, self.work, self.seen, self.said = people, work, set(), []
+    def __init__(self, run, annotators, work):
+        self.gold = dict(run.problems.table.select("id", "equation").iter_rows())
+        self.annotators, self.work, self.seen, self.made = annotators, work, set(), []
 
     def sleep(self, seconds):
-        for number, data in self.people.tasks().items():
+        for number, data in self.annotators.tasks().items():
             if number not in self.seen:
                 self.seen.add(number)
                 self.work(self, number, data)
@@ -61,95 +62,99 @@ class Office:
 
 def gold(office, number, data):
     """Everybody writes the right equation."""
-    office.said.append(office.people.annotate(number, written(office.gold[data["problem_id"]])))
+    office.made.append(office.annotators.annotate(number, written(office.gold[data["problem_id"]])))
 
 
 @pytest.fixture
 def looped(label_studio):
-    """Runs the loop of a run, whose people do that work: the office, and what ended it."""
+    """Runs the loop of a run, whose annotators do that work: the office, and what ended the run."""
 
     def go(run, work):
         annotator = annotator_of(run)
-        office = Office(run, People(label_studio.client, annotator.book.project), work)
+        office = Office(run, Annotators(label_studio.client, annotator.store.project), work)
         with annotator.client:
-            return office, Loop(run, annotator, sleep=office.sleep).go()
+            return office, Loop(run, annotator, sleep=office.sleep).rounds()
 
     return go
 
 
-def accounts(run, people):
+def accounts(run, annotators):
     """Ledger and server say the same: the annotations of each, by id."""
     ledger = {
         int(one.external_id.rpartition("/")[2]): one.kind
         for one in run.ledger.responses()
         if one.kind != "withdrawn"
     }
-    listed = tasks(people.client, people.project, ("id", "annotations", "was_cancelled"), full=True)
+    listed = list_tasks(
+        annotators.client, annotators.project, ("id", "annotations", "was_cancelled"), full=True
+    )
     server = {one["id"] for task in listed for one in task["annotations"]}
     return set(ledger), server
 
 
-def test_a_loop_of_two_rounds_learns_what_people_say(start, looped):
+def test_a_loop_of_two_rounds_learns_what_annotators_say(start, looped):
     run = start("stop.rounds=2")
     office, stop = looped(run, gold)
     assert stop.rule == "rounds"
-    knowledge = Knowledge(run)
-    assert [len(knowledge.known(r)) for r in (1, 2, 3)] == [0, 4, 8]
-    assert all(office.gold[name] == equation for name, equation in knowledge.known(3).items())
-    assert sorted(name for name, _, _ in office.people.names()) == sorted(knowledge.known(3))
+    state = RunState(run)
+    assert [len(state.known(r)) for r in (1, 2, 3)] == [0, 4, 8]
+    gold_templates = run.problems.gold_templates
+    assert len(gold_templates) == len(run.problems)
+    assert all(gold_templates[name] == template for name, template in state.known(3).items())
+    assert sorted(name for name, _, _ in office.annotators.names()) == sorted(state.known(3))
     assert {one.seconds for one in run.ledger.responses()} == {5.5}
-    ours, theirs = accounts(run, office.people)
+    ours, theirs = accounts(run, office.annotators)
     assert ours == theirs and len(ours) == 8
-    assert {data["round"] for data in office.people.tasks().values()} == {1, 2}
-    assert write_outcome(run)["labels"] == 8
+    assert {data["round"] for data in office.annotators.tasks().values()} == {1, 2}
+    assert write_results(state)["labels"] == 8
 
 
 def test_what_is_rejected_comes_back_bad_and_skipped_are_recorded(start, looped):
     def work(office, number, data):
         name = data["problem_id"]
-        place = sorted({one["problem_id"] for one in office.people.tasks().values()}).index(name)
-        if data["attempt"] == 0 and place == 0:
-            office.people.annotate(number, written("1 + 1"))
-        elif place == 1:
-            office.people.annotate(number, bad("unclear text"))
-        elif place == 2:
-            office.people.annotate(number, [], was_cancelled=True)
+        position = sorted({one["problem_id"] for one in office.annotators.tasks().values()}).index(name)
+        if data["attempt"] == 0 and position == 0:
+            office.annotators.annotate(number, written("1 + 1"))
+        elif position == 1:
+            office.annotators.annotate(number, bad("unclear text"))
+        elif position == 2:
+            office.annotators.annotate(number, [], was_cancelled=True)
         else:
             gold(office, number, data)
 
     run = start("stop.rounds=1")
     office, _ = looped(run, work)
-    standings = Knowledge(run).standings()
-    first, second, third, fourth = (standings[name] for name in sorted(standings))
+    resolutions = RunState(run).resolutions()
+    first, second, third, fourth = (resolutions[name] for name in sorted(resolutions))
     assert (first.verdict, first.rejections) == ("accepted", 1)
     assert (second.verdict, "unclear text" in second.reason) == ("disputed", True)
     assert (third.verdict, fourth.verdict) == ("skipped", "accepted")
-    again = [data for data in office.people.tasks().values() if data["attempt"] == 1]
+    again = [data for data in office.annotators.tasks().values() if data["attempt"] == 1]
     assert len(again) == 1 and "none of the problem's numbers" in again[0]["complaint"]
-    assert set(Knowledge(run).known(2)) == {
-        name for name in standings if standings[name].verdict == "accepted"
+    assert set(RunState(run).known(2)) == {
+        name for name in resolutions if resolutions[name].verdict == "accepted"
     }
 
 
-def test_what_people_change_after_its_use_revises_D_s_of_the_next_round(start, looped):
+def test_what_annotators_change_after_its_use_revises_D_s_of_the_next_round(start, looped):
     def work(office, number, data):
         gold(office, number, data)
-        if data["round"] == 2 and len(office.said) == 8:  # they think better of what round 1 has used
-            office.people.edit(office.said[0], was_cancelled=True)
-            office.people.delete(f"annotations/{office.said[1]}")
-            tasks = list(office.people.tasks())
-            office.people.delete(f"tasks/{tasks[2]}")
+        if data["round"] == 2 and len(office.made) == 8:  # they think better of what round 1 has used
+            office.annotators.edit(office.made[0], was_cancelled=True)
+            office.annotators.delete(f"annotations/{office.made[1]}")
+            tasks = list(office.annotators.tasks())
+            office.annotators.delete(f"tasks/{tasks[2]}")
 
     run = start("stop.rounds=2")
     office, _ = looped(run, work)
-    knowledge = Knowledge(run)
-    first = [one.problem_id for one in run.ledger.asked(1)]
-    assert set(knowledge.known(2)) == set(first)
-    assert len(set(knowledge.known(3)) & set(first)) == 1
-    assert len(knowledge.known(3)) == 5
-    ours, theirs = accounts(run, office.people)
+    state = RunState(run)
+    first = [one.problem_id for one in run.ledger.batch(1)]
+    assert set(state.known(2)) == set(first)
+    assert len(set(state.known(3)) & set(first)) == 1
+    assert len(state.known(3)) == 5
+    ours, theirs = accounts(run, office.annotators)
     assert ours == theirs
-    verdicts = sorted(one.verdict for one in knowledge.standings().values())
+    verdicts = sorted(one.verdict for one in state.resolutions().values())
     assert verdicts == ["accepted"] * 5 + ["skipped"]
 
 
@@ -162,20 +167,20 @@ def test_several_annotators_agree_by_class_and_those_who_do_not_are_kept_aside(s
     def work(office, number, data):
         gold(office, number, data)
         work_done.append(data["problem_id"])
-        colleague = People(other, office.people.project)
+        colleague = Annotators(other, office.annotators.project)
         if len(work_done) == 1:
             colleague.annotate(number, written(office.gold[data["problem_id"]]))
         elif len(work_done) == 2:
             colleague.annotate(number, bad("wrong answer key"))
 
-    office = Office(run, People(label_studio.client, annotator.book.project), work)
+    office = Office(run, Annotators(label_studio.client, annotator.store.project), work)
     with annotator.client, other:
-        Loop(run, annotator, sleep=office.sleep).go()
-    standings = Knowledge(run).standings()
-    agreed, disputed = (standings[name] for name in work_done[:2])
+        Loop(run, annotator, sleep=office.sleep).rounds()
+    resolutions = RunState(run).resolutions()
+    agreed, disputed = (resolutions[name] for name in work_done[:2])
     assert (agreed.verdict, len(agreed.annotators)) == ("accepted", 2)
     assert disputed.verdict == "disputed"
-    assert work_done[1] not in Knowledge(run).known(2)
+    assert work_done[1] not in RunState(run).known(2)
 
 
 def other_person(label_studio):
@@ -198,19 +203,19 @@ def other_person(label_studio):
 
 
 def test_a_server_that_is_away_while_the_loop_waits_is_told_and_waited_for(start, label_studio):
-    said = []
+    messages = []
 
     class View:
         def stage(self, round_, name): ...
         def progress(self, done, total): ...
         def figures(self, **figures): ...
         def say(self, sentence):
-            said.append(sentence)
+            messages.append(sentence)
 
     run = start("stop.rounds=1")
     with Proxy(label_studio.url) as proxy, Client(Connection(proxy.url, label_studio.key)) as client:
-        annotator = LabelStudio(client, run.book, "away")
-        office = Office(run, People(label_studio.client, annotator.book.project), gold)
+        annotator = LabelStudio(client, run.store, "away")
+        office = Office(run, Annotators(label_studio.client, annotator.store.project), gold)
         pauses = []
 
         def sleep(seconds):
@@ -221,33 +226,33 @@ def test_a_server_that_is_away_while_the_loop_waits_is_told_and_waited_for(start
                 office.sleep(seconds)
 
         proxy.fail("502", times=1_000)
-        stop = Loop(run, annotator, View(), sleep=sleep).go()
+        stop = Loop(run, annotator, view=View(), sleep=sleep).rounds()
     assert stop.rule == "rounds"
     assert pauses == sorted(pauses)
-    assert any("the server failed (502)" in sentence and "tried again" in sentence for sentence in said)
-    assert any("Waiting for 4 of 4" in sentence for sentence in said)
-    assert len(Knowledge(run).known(2)) == 4
-    assert len(office.people.tasks()) == 4
+    assert any("the server failed (502)" in sentence and "tried again" in sentence for sentence in messages)
+    assert any("Waiting for 4 of 4" in sentence for sentence in messages)
+    assert len(RunState(run).known(2)) == 4
+    assert len(office.annotators.tasks()) == 4
 
 
 def test_a_loop_that_is_stopped_while_it_waits_comes_back_and_finds_what_was_said(start, tmp_path, looped):
     def leave(office, number, data):
         gold(office, number, data)
-        if len(office.said) == 2:
+        if len(office.made) == 2:
             raise KeyboardInterrupt
 
     run = start("stop.rounds=1")
     office, stop = looped(run, leave)
     assert stop.rule == "interrupt"
-    for number, data in office.people.tasks().items():
+    for number, data in office.annotators.tasks().items():
         if number not in office.seen:
             gold(office, number, data)
     run.ledger.close()
     again = open_run(tmp_path, "a")
     later, stop = looped(again, gold_never)
     assert stop.rule == "rounds"
-    assert len(Knowledge(again).known(2)) == 4
-    assert later.people.names() == office.people.names()
+    assert len(RunState(again).known(2)) == 4
+    assert later.annotators.names() == office.annotators.names()
 
 
 def gold_never(office, number, data):
@@ -257,7 +262,7 @@ def gold_never(office, number, data):
 def test_what_is_revoked_stays_revoked_until_somebody_speaks_again(start, tmp_path, looped):
     run = start("stop.rounds=1")
     looped(run, gold)
-    name = run.ledger.asked()[0].problem_id
+    name = run.ledger.batch()[0].problem_id
     assert run.ledger.revoke(name) == 1
     run.ledger.close()
     again = open_run(tmp_path, "a", load_config(LoopConfig, None, (*SETTINGS, "stop.rounds=2")))
@@ -283,16 +288,18 @@ def test_a_wrong_key_is_told_before_anything_begins(tmp_path, monkeypatch):
 def test_a_project_deleted_while_the_loop_waits_ends_it_with_a_sentence(start, label_studio):
     run = start("stop.rounds=1")
     annotator = annotator_of(run)
-    people = People(label_studio.client, annotator.book.project)
+    annotators = Annotators(label_studio.client, annotator.store.project)
     with annotator.client, pytest.raises(WarmkitError, match=r"project \d+ was deleted"):
-        Loop(run, annotator, sleep=lambda seconds: people.delete(f"projects/{people.project}")).go()
-    assert run.ledger.asked(1) != []
+        Loop(
+            run, annotator, sleep=lambda seconds: annotators.delete(f"projects/{annotators.project}")
+        ).rounds()
+    assert run.ledger.batch(1) != []
 
 
 def test_the_key_is_in_no_file_of_the_run(start, label_studio, looped):
     run = start("stop.rounds=1")
     looped(run, gold)
-    write_outcome(run)
+    write_results(RunState(run))
     for path in run.folder.rglob("*"):
         if path.is_file():
             assert label_studio.key.encode() not in path.read_bytes(), path
@@ -300,12 +307,20 @@ def test_the_key_is_in_no_file_of_the_run(start, label_studio, looped):
 
 def test_candidates_are_offered_and_picked(start, looped):
     def work(office, number, data):
-        offered = [one["value"] for one in data["candidates"] if "alias" not in one]
+        aliases = [choice["alias"] for choice in data["candidates"]]
+        offered = [alias for alias in aliases if alias not in ("own", "bad")]
         if offered:
-            office.people.annotate(number, picked(offered[0]))
+            office.annotators.annotate(number, picked(offered[0]))
         else:
             gold(office, number, data)
 
     run = start("stop.rounds=1")
     looped(run, work)
-    assert {one.verdict for one in Knowledge(run).standings().values()} == {"accepted"}
+    assert {one.verdict for one in RunState(run).resolutions().values()} == {"accepted"}
+    templates = {one.problem_id: one.template for one in run.ledger.responses() if one.template}
+    assert templates
+    known = RunState(run).known(2)
+    assert all(show(known[name]) == template for name, template in templates.items())
+    equations = {one.problem_id: one.equation for one in run.ledger.responses() if one.template}
+    asked = {one.problem_id: one.candidates for one in run.ledger.batch()}
+    assert all((equations[name], templates[name]) in asked[name] for name in templates)

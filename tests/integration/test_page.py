@@ -3,20 +3,22 @@
 import struct
 
 import pytest
+from integration.annotators import Annotators, question
 from integration.browser import CONTROL, ENTER, ESCAPE, TAB, Browser
-from integration.people import People, question
 from tiny import TINY
 
-from annotation.book import Book
 from annotation.keys import KEY, URL
 from annotation.project import ensure_project
 from annotation.push import push
+from annotation.store import TaskStore
+from toolkit.annotators.questions import ShownCandidate
 from toolkit.config import load_config
+from toolkit.equations import show
+from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.knowledge import Knowledge
 from toolkit.loop.loop import Loop
-from toolkit.loop.people import annotator_of
 from toolkit.loop.run import create_run
+from toolkit.loop.state import RunState
 
 SETTINGS = (*TINY, "annotator.name=label-studio", "known=0", "active.batch=3", "stop.rounds=1")
 PICKED = "return [...document.querySelectorAll('.warmkit input[type=radio]')].filter(e => e.checked).length"
@@ -76,55 +78,63 @@ def test_three_problems_are_annotated_by_keyboard_and_the_loop_learns_them(
     monkeypatch.setenv(URL, label_studio.url)
     monkeypatch.setenv(KEY, label_studio.key)
     run = create_run(tmp_path, "a", load_config(LoopConfig, None, SETTINGS))
-    gold = dict(run.problems().select("id", "equation").iter_rows())
+    gold = dict(run.problems.table.select("id", "equation").iter_rows())
     annotator = annotator_of(run)
-    people = People(label_studio.client, annotator.book.project)
+    annotators = Annotators(label_studio.client, annotator.store.project)
     did = {}
 
     def work(seconds):
         if did:
             return
-        desk = Desk(browser, label_studio, annotator.place)
+        desk = Desk(browser, label_studio, annotator.location)
         desk.read_instructions()
-        tasks = people.tasks()
-        for place in range(3):
+        tasks = annotators.tasks()
+        for position in range(3):
             data = tasks[desk.number()]
-            name, shown = data["problem_id"], data["candidates"][0]["value"]
+            name, template = data["problem_id"], data["candidates"][0]["alias"]
+            assert data["candidates"][0]["value"] in browser.text()
             assert data["problem"] in browser.text() and data["facts"].split("  ·  ")[0] in browser.text()
-            if place == 0:
+            if position == 0:
                 desk.pick("b")
                 browser.press("n")
                 did["bad"] = name
-            elif place == 1:
+            elif position == 1:
                 desk.write(gold[name])
                 did["own"] = name
             else:
                 desk.pick("1")
-                did["candidate"] = name, shown
-            browser.picture(tmp_path / f"{place}.png")
+                did["candidate"] = name, template
+            browser.picture(tmp_path / f"{position}.png")
             desk.submit()
 
     with annotator.client:
-        Loop(run, annotator, sleep=work).go()
-    standings, known = Knowledge(run).standings(), Knowledge(run).known(2)
-    assert "not solvable" in standings[did["bad"]].reason
-    assert (standings[did["bad"]].verdict, did["bad"] in known) == ("disputed", False)
-    assert known == {did["own"]: gold[did["own"]], did["candidate"][0]: did["candidate"][1]}
+        Loop(run, annotator, sleep=work).rounds()
+    resolutions, known = RunState(run).resolutions(), RunState(run).known(2)
+    assert "not solvable" in resolutions[did["bad"]].reason
+    assert (resolutions[did["bad"]].verdict, did["bad"] in known) == ("disputed", False)
+    assert {name: show(template) for name, template in known.items()} == {
+        did["own"]: show(run.problems.gold_templates[did["own"]]),
+        did["candidate"][0]: did["candidate"][1],
+    }
+    assert [one.template for one in run.ledger.responses() if one.template] == [did["candidate"][1]]
     assert all(one.seconds and one.annotator == label_studio.user for one in run.ledger.responses())
 
 
 def test_the_complaint_is_shown_and_markup_and_formulas_stay_text(browser, label_studio, tmp_path):
-    book = Book(tmp_path / "book")
-    project = ensure_project(label_studio.client, book, "inert")
+    store = TaskStore(tmp_path / "store")
+    project = ensure_project(label_studio.client, store, "inert")
     text = "<script>document.title = 'broken'</script> <b>76</b> and 25 =HYPERLINK(1) ${76}"
     asked = question(
         "a",
         text=text,
-        candidates=("76 - 25", "<img src=x onerror=alert(1)>"),
+        candidates=(
+            ShownCandidate("76 - 25", "N0 - N1"),
+            ShownCandidate("<img src=x onerror=alert(1)>", "N0 - N1 + 0"),
+        ),
         attempt=1,
         complaint="It gives 7.",
     )
-    push(label_studio.client, book, [asked])
+    push(label_studio.client, store, [asked])
     desk = Desk(browser, label_studio, project.url)
     desk.read_instructions()
     shown = browser.wait(SHOWN)
@@ -145,9 +155,9 @@ def test_the_complaint_is_shown_and_markup_and_formulas_stay_text(browser, label
     ],
 )
 def test_the_page_speaks_the_language_of_the_problem(browser, label_studio, tmp_path, lang, text, words):
-    book = Book(tmp_path / "book")
-    project = ensure_project(label_studio.client, book, lang)
-    push(label_studio.client, book, [question("a", text=text, lang=lang, candidates=())])
+    store = TaskStore(tmp_path / "store")
+    project = ensure_project(label_studio.client, store, lang)
+    push(label_studio.client, store, [question("a", text=text, lang=lang, candidates=())])
     Desk(browser, label_studio, project.url).read_instructions()
     shown = browser.wait(SHOWN)
     assert text in shown and all(word in shown for word in words)

@@ -1,4 +1,4 @@
-"""The bell: rung by a real Label Studio, and by nobody who does not know the secret."""
+"""The webhook: called by a real Label Studio, and by nobody who does not know the secret."""
 
 import json
 import subprocess
@@ -9,16 +9,17 @@ from pathlib import Path
 
 import httpx
 import pytest
-from integration.people import People, picked, question
+from commands import LONGEST
+from integration.annotators import Annotators, picked, question
 
 from annotation.annotator import LabelStudio
 from annotation.client import Client
 from annotation.keys import KEY, URL, Connection
 from annotation.listener import authorization, listening
-from annotation.webhook import PATH, bell
+from annotation.webhook import PATH, webhook
+from toolkit.annotators.file import FileAnnotator
 from toolkit.errors import WarmkitError
-from toolkit.loop.file import FileAnnotator
-from toolkit.loop.people import woken
+from toolkit.loop.annotators import webhook_sleep
 
 LARGEST = 1000
 
@@ -29,7 +30,7 @@ def project(label_studio):
         '<View><Text name="t" value="$t"/><Choices name="c" toName="t"><Choice value="a"/></Choices></View>'
     )
     sdk = label_studio.client.sdk
-    project = sdk.projects.create(title="bell", label_config=page)
+    project = sdk.projects.create(title="webhook", label_config=page)
     sdk.projects.import_tasks(project.id, request=[{"t": "one"}])
     yield project.id
     sdk.projects.delete(project.id)
@@ -39,18 +40,18 @@ def hooks(label_studio, project):
     return label_studio.client.sdk.webhooks.list(project=str(project))
 
 
-def test_it_rings_when_somebody_annotates_edits_or_deletes(label_studio, project):
+def test_it_wakes_when_somebody_annotates_edits_or_deletes(label_studio, project):
     sdk = label_studio.client.sdk
     (task,) = sdk.tasks.list(project=project)
-    with bell(label_studio.client, project) as rung:
-        assert not rung.wait(0)
+    with webhook(label_studio.client, project) as wake_up:
+        assert not wake_up.wait(0)
         made = sdk.annotations.create(task.id, result=[])
-        assert rung.wait(30)
-        assert not rung.wait(0)
+        assert wake_up.wait(LONGEST)
+        assert not wake_up.wait(0)
         sdk.annotations.update(made.id, result=[], lead_time=2)
-        assert rung.wait(30)
+        assert wake_up.wait(LONGEST)
         sdk.annotations.delete(made.id)
-        assert rung.wait(30)
+        assert wake_up.wait(LONGEST)
         (hook,) = hooks(label_studio, project)
         assert hook.send_payload is False
     assert hooks(label_studio, project) == []
@@ -60,51 +61,51 @@ def test_a_webhook_that_a_kill_left_behind_is_taken_away(label_studio, project):
     sdk = label_studio.client.sdk
     sdk.webhooks.create(project=project, url=f"http://127.0.0.1:9{PATH}")
     sdk.webhooks.create(project=project, url="http://127.0.0.1:9/somebody-else")
-    with bell(label_studio.client, project):
+    with webhook(label_studio.client, project):
         assert len(hooks(label_studio, project)) == 2
     assert [hook.url for hook in hooks(label_studio, project)] == ["http://127.0.0.1:9/somebody-else"]
 
 
 def test_a_loop_sleeps_until_somebody_annotates(label_studio, tmp_path):
-    annotator = LabelStudio(label_studio.client, tmp_path / "book", "woken")
-    with closing(annotator.book):
+    annotator = LabelStudio(label_studio.client, tmp_path / "store", "webhook")
+    with closing(annotator.store):
         annotator.submit([question("a")])
-        people = People(label_studio.client, annotator.project)
-        with woken(annotator) as sleep:
-            people.annotate(people.task("a"), picked("76 - 25"))
-            assert sleep(60)
-        assert [said.equation for said in annotator.collect()] == ["76 - 25"]
-    with pytest.raises(WarmkitError, match="Only Label Studio"), woken(FileAnnotator(tmp_path)):
+        annotators = Annotators(label_studio.client, annotator.project)
+        with webhook_sleep(annotator) as sleep:
+            annotators.annotate(annotators.task("a"), picked("N0 - N1"))
+            assert sleep(LONGEST)
+        assert [response.equation for response in annotator.collect()] == ["76 - 25"]
+    with pytest.raises(WarmkitError, match="Only Label Studio"), webhook_sleep(FileAnnotator(tmp_path)):
         pass
 
 
 def test_watch_looks_when_it_is_told_to(label_studio, tmp_path, monkeypatch):
     monkeypatch.setenv(URL, label_studio.url)
     monkeypatch.setenv(KEY, label_studio.key)
-    annotator = LabelStudio(label_studio.client, tmp_path / "book", "watched")
-    with closing(annotator.book):
+    annotator = LabelStudio(label_studio.client, tmp_path / "store", "watched")
+    with closing(annotator.store):
         annotator.submit([question("a")])
-    people = People(label_studio.client, annotator.project)
+    annotators = Annotators(label_studio.client, annotator.project)
     command = [sys.executable, "-m", "toolkit.cli", "annotate", "watch", "--webhook", "--every", "3600"]
     with subprocess.Popen(
-        [*command, "--book", str(tmp_path / "book"), "--json"],
+        [*command, "--store", str(tmp_path / "store"), "--json"],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        while not hooks(label_studio, people.project):
+        while not hooks(label_studio, annotators.project):
             assert process.poll() is None
             time.sleep(0.1)
-        people.annotate(people.task("a"), picked("76 - 25"))
-        out, _ = process.communicate(timeout=120)
+        annotators.annotate(annotators.task("a"), picked("N0 - N1"))
+        out, _ = process.communicate(timeout=LONGEST)
     assert process.returncode == 0
     assert json.loads(out)["verdict"] == "accepted"
-    assert hooks(label_studio, people.project) == []
+    assert hooks(label_studio, annotators.project) == []
 
 
-def test_a_server_elsewhere_cannot_ring_here():
+def test_a_server_elsewhere_cannot_reach_this_machine():
     client = Client(Connection("https://label.example.org", "key"))
-    with pytest.raises(WarmkitError, match="loopback alone"), bell(client, 1):
+    with pytest.raises(WarmkitError, match="loopback alone"), webhook(client, 1):
         pass
 
 

@@ -16,15 +16,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import torch
+import torch._dynamo  # an optimizer imports it when it is made: longer than all the rest, in every process
 from tiny import TINY
 
 from toolkit.cli.loop import loop  # noqa: F401  # what the command imports is imported here, before the forks
 from toolkit.config import load_config
+from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
 from toolkit.loop.loop import Loop
-from toolkit.loop.outcome import write_outcome
-from toolkit.loop.people import annotator_of
+from toolkit.loop.results import write_results
 from toolkit.loop.run import create_run, locked, open_run
 
 SETTINGS = (*TINY, "stop.rounds=2", "warm.train.epochs=2", "annotator.error_rate=0.5")
@@ -35,8 +36,9 @@ def go(root: Path, name: str) -> None:
     there = (root / name / "config.yaml").exists()
     run = open_run(root, name) if there else create_run(root, name, load_config(LoopConfig, None, SETTINGS))
     with locked(run):
-        Loop(run, annotator_of(run)).go()
-        write_outcome(run)
+        work = Loop(run, annotator_of(run))
+        work.rounds()
+        write_results(work.state)
 
 
 class Killer:
@@ -86,7 +88,7 @@ def fingerprint(root: Path, name: str) -> dict[str, object]:
     files = [run.folder / "equations.parquet", run.folder / "solver" / "weights.safetensors"]
     files += [run.round_folder(r) / "model" / "weights.safetensors" for r in range(1, last + 1)]
     return {
-        "asked": [(one.round, one.problem_id, one.why, one.candidates) for one in run.ledger.asked()],
+        "asked": [(one.round, one.problem_id, one.why, one.candidates) for one in run.ledger.batch()],
         "said": [(r.external_id, r.kind, r.equation) for r in run.ledger.responses()],
         "known": [run.ledger.result(r, "open") for r in range(1, last + 1)],
         "metrics": run.ledger.metrics(),

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from commands import LONGEST, with_helpers
+
 DRIVER = Path(__file__).with_name("killed.py")
 
 
@@ -12,8 +14,8 @@ def test_a_run_that_is_killed_before_every_write_ends_as_one_that_is_not(tmp_pat
         [sys.executable, DRIVER, tmp_path],
         capture_output=True,
         text=True,
-        timeout=900,
-        env={**os.environ, "PYTHONPATH": str(DRIVER.parents[1])},
+        timeout=LONGEST,
+        env=with_helpers(os.environ),
         check=False,
     )
     assert done.returncode == 0, done.stderr

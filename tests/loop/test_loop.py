@@ -4,30 +4,33 @@ from collections.abc import Sequence
 
 import polars as pl
 import pytest
+import torch
 
 from toolkit.active.acquire import STRATEGIES
+from toolkit.annotators.oracle import Oracle
+from toolkit.annotators.questions import Question, Response
+from toolkit.compute import LocalCompute
 from toolkit.data import write_table
 from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotator import Question, Response
-from toolkit.loop.knowledge import Knowledge
+from toolkit.loop.annotators import annotator_of
 from toolkit.loop.loop import Loop
-from toolkit.loop.oracle import Oracle
-from toolkit.loop.outcome import summary, write_outcome
-from toolkit.loop.people import annotator_of
+from toolkit.loop.results import write_results
 from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
+from toolkit.loop.state import RunState
+from toolkit.loop.summary import summary
 
 
 def finished(root, config, annotator=None, name="a"):
     run = create_run(root, name, config)
-    stop = Loop(run, annotator or annotator_of(run), sleep=lambda seconds: None).go()
+    stop = Loop(run, annotator or annotator_of(run), sleep=lambda seconds: None).rounds()
     return run, stop
 
 
 class Scripted:
     """An annotator that says what a function makes of each question; None is silence."""
 
-    name, place, warnings = "scripted", "somewhere", ()
+    name, location, warnings = "scripted", "somewhere", ()
 
     def __init__(self, say, waits=False):
         self.say, self.patient, self.open = say, waits, []
@@ -54,15 +57,15 @@ def response(question: Question, kind="equation", equation=None, note=None, who=
 def test_annotated_equations_join_D_s_and_the_figures_follow(tmp_path, tiny):
     run, stop = finished(tmp_path, tiny("stop.rounds=2"))
     assert stop.rule == "rounds"
-    knowledge = Knowledge(run)
-    assert [len(knowledge.known(r)) for r in (1, 2, 3)] == [0, 4, 8]
-    gold = dict(knowledge.problems.select("id", "equation").iter_rows())
-    assert all(gold[name] == equation for name, equation in knowledge.known(3).items())
+    state = RunState(run)
+    assert [len(state.known(r)) for r in (1, 2, 3)] == [0, 4, 8]
+    gold = state.problems.gold_templates
+    assert all(gold[name] == template for name, template in state.known(3).items())
     figures = {(r, name): value for r, split, name, value in run.ledger.metrics() if split == "pool"}
     assert [figures[r, "labels"] for r in (1, 2, 3)] == [0, 4, 8]
-    asked = [one.problem_id for one in run.ledger.asked()]
+    asked = [one.problem_id for one in run.ledger.batch()]
     assert len(set(asked)) == 8
-    outcome = write_outcome(run)
+    outcome = write_results(state)
     assert outcome == summary(run)
     assert (outcome["rounds"], outcome["labels"], outcome["stopped_by"]) == (2, 8, "rounds")
     assert set(outcome) == {
@@ -74,14 +77,14 @@ def test_annotated_equations_join_D_s_and_the_figures_follow(tmp_path, tiny):
     metrics = pl.read_parquet(run.folder / "metrics.parquet")
     assert metrics.filter(pl.col("name") == "labels")["value"].to_list() == [0, 4, 8]
     equations = pl.read_parquet(run.folder / "equations.parquet")
-    assert set(equations.filter(pl.col("origin") == "gold")["id"]) == set(knowledge.known(3))
+    assert set(equations.filter(pl.col("origin") == "gold")["id"]) == set(state.known(3))
 
 
 def test_the_same_seed_asks_the_same_questions_and_another_does_not(tmp_path, tiny):
     asked = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         run, _ = finished(tmp_path, tiny(f"seed={seed}", "solver_each_round=false"), name=name)
-        asked.append([one.problem_id for one in run.ledger.asked()])
+        asked.append([one.problem_id for one in run.ledger.batch()])
     assert asked[0] == asked[1] != asked[2]
 
 
@@ -91,7 +94,7 @@ def test_every_strategy_fills_a_batch(tmp_path, tiny, strategy):
         f"active.strategy={strategy}", "stop.rounds=2", "solver_each_round=false", "active.members=2"
     )
     run, _ = finished(tmp_path, config)
-    asked = run.ledger.asked()
+    asked = run.ledger.batch()
     assert [one.round for one in asked] == [1] * 4 + [2] * 4
     assert {one.kind for one in asked} <= {"random", "unsolved", "strategy"}
 
@@ -103,8 +106,8 @@ def test_a_rejected_equation_is_asked_again_with_the_reason_and_at_last_left_asi
     first, second, third = (questions[0] for questions in annotator.submissions)
     assert first.complaint is None and first.attempt == 0
     assert second.complaint and (second.attempt, third.attempt) == (1, 2)
-    assert Knowledge(run).known(2) == {}
-    assert {s.verdict for s in Knowledge(run).standings().values()} == {"rejected"}
+    assert RunState(run).known(2) == {}
+    assert {s.verdict for s in RunState(run).resolutions().values()} == {"rejected"}
 
 
 @pytest.mark.parametrize(("share", "known"), [(0, 0), (2, 2)])
@@ -119,37 +122,37 @@ def test_annotators_who_answer_nothing_or_half_are_not_waited_for_without_end(tm
 
     config = tiny("stop.rounds=1", "annotator.patience=5")
     run = create_run(tmp_path, "a", config)
-    truth = dict(run.problems().select("id", "equation").iter_rows())
+    truth = dict(run.problems.table.select("id", "equation").iter_rows())
     pauses = []
-    Loop(run, Scripted(say, waits=True), sleep=pauses.append).go()
+    Loop(run, Scripted(say, waits=True), sleep=pauses.append).rounds()
     assert 5 <= sum(pauses) < 60
-    assert len(Knowledge(run).known(2)) == known
+    assert len(RunState(run).known(2)) == known
     assert run.ledger.result(1, "annotate") == {"asked": 4, "open": 4 - known}
 
 
 def test_a_disputed_answer_key_goes_to_the_list_and_not_to_D_s(tmp_path, tiny):
     annotator = Scripted(lambda question: response(question, "wrong_answer", note="It should be 12."))
     run, _ = finished(tmp_path, tiny("stop.rounds=1"), annotator)
-    knowledge = Knowledge(run)
-    assert knowledge.known(2) == {}
-    assert {s.verdict for s in knowledge.standings().values()} == {"disputed"}
-    assert not set(knowledge.askable(2)) & set(knowledge.standings())
-    write_outcome(run)
+    state = RunState(run)
+    assert state.known(2) == {}
+    assert {s.verdict for s in state.resolutions().values()} == {"disputed"}
+    assert not set(state.askable(2)) & set(state.resolutions())
+    write_results(state)
     assert "It should be 12." in run.report.read_text(encoding="utf-8")
 
 
 def test_two_annotators_who_disagree_are_kept_aside(tmp_path, tiny):
     run = create_run(tmp_path, "a", tiny())
-    problem = run.problems().filter(pl.col("equation").str.contains(r"^\d+ \+ \d+$")).row(0, named=True)
+    problem = run.problems.table.filter(pl.col("equation").str.contains(r"^\d+ \+ \d+$")).row(0, named=True)
     question = Question(problem["id"], 1, problem["text"], problem["answer"], "en", (), ())
     ann = response(question, equation=problem["equation"], who="ann")
     bob = response(question, "wrong_answer", note="no", who="bob")
     with run.ledger.transaction():
         run.ledger.record([ann])
-    assert Knowledge(run).standings()[problem["id"]].verdict == "accepted"
+    assert RunState(run).resolutions()[problem["id"]].verdict == "accepted"
     with run.ledger.transaction():
         run.ledger.record([bob])
-    assert Knowledge(run).standings()[problem["id"]].verdict == "disputed"
+    assert RunState(run).resolutions()[problem["id"]].verdict == "disputed"
 
 
 def test_what_an_annotator_said_may_be_edited_revoked_and_rewound_but_is_never_deleted(tmp_path, tiny):
@@ -158,12 +161,12 @@ def test_what_an_annotator_said_may_be_edited_revoked_and_rewound_but_is_never_d
     edited = Response(**{**said[0].__dict__, "kind": "skip", "equation": None})
     with run.ledger.transaction():
         assert run.ledger.record([edited, edited]) == 1
-    assert Knowledge(run).standings()[said[0].problem_id].verdict == "skipped"
+    assert RunState(run).resolutions()[said[0].problem_id].verdict == "skipped"
     assert run.ledger.revoke(said[1].problem_id) == 1
-    assert said[1].problem_id not in Knowledge(run).standings()
+    assert said[1].problem_id not in RunState(run).resolutions()
     assert run.ledger.revoke("nobody") == 0
     run.rewind(2)
-    assert {one.round for one in run.ledger.asked()} == {1}
+    assert {one.round for one in run.ledger.batch()} == {1}
     assert not run.round_folder(2).exists() and run.round_folder(1).exists()
     kept = run.ledger._db.execute("SELECT count(*) FROM responses").fetchone()[0]
     assert kept == len(said) + 1
@@ -173,47 +176,47 @@ def test_what_an_annotator_said_may_be_edited_revoked_and_rewound_but_is_never_d
 
 def test_a_rewound_round_is_done_again_alike(tmp_path, tiny):
     run, _ = finished(tmp_path, tiny("stop.rounds=2"))
-    before = run.ledger.asked(), run.ledger.metrics(), Knowledge(run).known(3)
+    before = run.ledger.batch(), run.ledger.metrics(), RunState(run).known(3)
     run.rewind(2)
-    Loop(run, annotator_of(run)).go()
-    assert (run.ledger.asked(), run.ledger.metrics(), Knowledge(run).known(3)) == before
+    Loop(run, annotator_of(run)).rounds()
+    assert (run.ledger.batch(), run.ledger.metrics(), RunState(run).known(3)) == before
 
 
 def test_budget_cuts_the_last_batch_and_ends_the_run(tmp_path, tiny):
     run, stop = finished(tmp_path, tiny("stop.budget=6", "stop.rounds=null", "stop.kappa=null"))
     assert stop.rule == "budget"
-    assert [sum(one.round == r for one in run.ledger.asked()) for r in (1, 2)] == [4, 2]
+    assert [sum(one.round == r for one in run.ledger.batch()) for r in (1, 2)] == [4, 2]
 
 
 def test_a_batch_larger_than_the_pool_asks_it_all_and_stops(tmp_path, tiny):
     run, stop = finished(tmp_path, tiny("active.batch=100", "stop.rounds=null"))
     assert stop.rule == "pool"
-    assert len(run.ledger.asked()) == 24
-    assert len(Knowledge(run).known(2)) == 24
+    assert len(run.ledger.batch()) == 24
+    assert len(RunState(run).known(2)) == 24
 
 
 def test_gold_for_all_leaves_nothing_to_ask_and_gold_for_none_nothing_to_ask_an_oracle(tmp_path, tiny):
     run, stop = finished(tmp_path, tiny("known=1"), name="all")
-    assert (stop.rule, run.ledger.asked()) == ("pool", [])
+    assert (stop.rule, run.ledger.batch()) == ("pool", [])
     rows = [(f"p{i}", f"{i} and {i + 3} make", float(2 * i + 3), None, "en", None) for i in range(12)]
     write_table(pl.DataFrame(rows, schema=PROBLEMS, orient="row"), tmp_path / "none.jsonl")
     run, stop = finished(tmp_path, tiny(f"data={tmp_path / 'none.jsonl'}"), name="none")
-    assert (stop.rule, run.ledger.asked()) == ("pool", [])
+    assert (stop.rule, run.ledger.batch()) == ("pool", [])
     assert summary(run)["gold_equivalent"] is None
-    write_outcome(run)
+    write_results(RunState(run))
     people = Scripted(lambda question: response(question, "skip"))
     config = tiny(f"data={tmp_path / 'none.jsonl'}", "annotator.name=terminal")
     run, stop = finished(tmp_path, config, people, name="people")
     assert stop.rule == "rounds"
-    assert {s.verdict for s in Knowledge(run).standings().values()} == {"skipped"}
+    assert {s.verdict for s in RunState(run).resolutions().values()} == {"skipped"}
 
 
 def test_errors_of_the_oracle_are_found_where_the_answer_is_wrong(tmp_path, tiny):
     config = tiny("annotator.error_rate=0.9", "annotator.attempts=9", "stop.rounds=1")
     run, _ = finished(tmp_path, config)
-    standings = Knowledge(run).standings()
-    assert sum(s.rejections for s in standings.values()) > 0
-    assert {s.verdict for s in standings.values()} == {"accepted"}
+    resolutions = RunState(run).resolutions()
+    assert sum(s.rejections for s in resolutions.values()) > 0
+    assert {s.verdict for s in resolutions.values()} == {"accepted"}
 
 
 @pytest.mark.parametrize("stage", ["train", "generate", "solver", "choose", "annotate"])
@@ -229,15 +232,15 @@ def test_ctrl_c_in_any_stage_keeps_what_is_done_and_resumes_to_the_same_end(tmp_
 
     whole, _ = finished(tmp_path, tiny(), name="whole")
     run = create_run(tmp_path, "stopped", tiny())
-    stop = Loop(run, annotator_of(run), Interrupts()).go()
+    stop = Loop(run, annotator_of(run), view=Interrupts()).rounds()
     assert stop.rule == "interrupt"
-    assert write_outcome(run)["stopped_by"] == "interrupt"
+    assert write_results(RunState(run))["stopped_by"] == "interrupt"
     assert "interrupt" in run.report.read_text(encoding="utf-8")
     run.ledger.close()
     again = open_run(tmp_path, "stopped")
-    assert Loop(again, annotator_of(again)).go().rule == "rounds"
+    assert Loop(again, annotator_of(again)).rounds().rule == "rounds"
     assert again.ledger.metrics() == whole.ledger.metrics()
-    assert again.ledger.asked() == whole.ledger.asked()
+    assert again.ledger.batch() == whole.ledger.batch()
 
 
 def test_a_run_has_one_loop_at_a_time(tmp_path, tiny):
@@ -261,14 +264,14 @@ def test_a_run_folder_can_be_moved(tmp_path, tiny):
     (tmp_path / "elsewhere").mkdir()
     shutil.copytree(run.folder, tmp_path / "elsewhere" / "b")
     moved = open_run(tmp_path / "elsewhere", "b", tiny("stop.rounds=2"))
-    assert Loop(moved, annotator_of(moved)).go().rule == "rounds"
-    assert len(moved.ledger.asked()) == 8
+    assert Loop(moved, annotator_of(moved)).rounds().rule == "rounds"
+    assert len(moved.ledger.batch()) == 8
 
 
 def test_runs_are_named_listed_and_deleted(tmp_path, tiny):
     assert create_run(tmp_path, None, tiny()).name == "run-1"
     assert create_run(tmp_path, None, tiny()).name == "run-2"
-    with pytest.raises(WarmkitError, match="there is such a run"):
+    with pytest.raises(WarmkitError, match="this run already exists"):
         create_run(tmp_path, "run-1", tiny())
     for bad in ("../x", "", "a/b", ".hidden"):
         with pytest.raises(WarmkitError, match="can't name a run"):
@@ -289,6 +292,24 @@ def test_late_and_foreign_responses_do_no_harm(tmp_path, tiny):
             return [*said, *said, *strange]
 
     run = create_run(tmp_path, "a", tiny())
-    Loop(run, Chatty(run.problems())).go()
+    Loop(run, Chatty(run.problems.table)).rounds()
     assert len(run.ledger.responses()) == 4
     assert json.dumps(summary(run))
+
+
+@pytest.mark.parametrize(("warm_start", "epochs"), [(True, [2, 3]), (False, [2, 2])])
+def test_a_round_goes_on_from_the_model_of_the_round_before_or_begins_anew(
+    tmp_path, tiny, warm_start, epochs
+):
+    begun_with = []
+
+    class Listening(LocalCompute):
+        def fit(self, method, data, folder, options, *, label):
+            begun_with.append(options.start)
+            return super().fit(method, data, folder, options, label=label)
+
+    config = tiny("warm.train.epochs=2", "later_epochs=3", f"warm_start={warm_start}".lower())
+    run = create_run(tmp_path, "a", config)
+    Loop(run, annotator_of(run), compute=Listening(torch.device("cpu"))).rounds()
+    assert [run.ledger.result(round_, "train")["epochs"] for round_ in (1, 2)] == epochs
+    assert begun_with == [None, run.round_folder(1) / "model" if warm_start else None]

@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from toolkit.active.calibration import Reliability
-from toolkit.report.figures import METRICS, Asked, Disputed, RunFigures, Spurious
+from toolkit.data.schema import METRICS
+from toolkit.report.figures import Asked, Disputed, RunFigures, Spurious
 
 LABELS = [0, 40, 80, 120, 160]
 POOL = {

@@ -8,6 +8,7 @@ import subprocess
 import zlib
 
 import pytest
+from commands import LONGEST
 
 from toolkit.report.page import render
 
@@ -39,7 +40,7 @@ def browser(tmp_path_factory):
     def run(*arguments):
         fixed = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
         command = [found, *fixed, f"--user-data-dir={profile}", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True).stdout
 
     return run
 

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from toolkit.active.calibration import Reliability
-from toolkit.report.figures import METRICS, Asked, Disputed, RunFigures, Spurious
+from toolkit.data.schema import METRICS
+from toolkit.report.figures import Asked, Disputed, RunFigures, Spurious
 from toolkit.report.markup import Html, tag, text
 from toolkit.report.page import SECTIONS, render
 from toolkit.report.values import duration, number, percent, points

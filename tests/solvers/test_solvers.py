@@ -12,18 +12,21 @@ from safetensors.torch import save_file
 from trees import references, trees
 
 from toolkit.cli import main
+from toolkit.cli.hints import with_hint
 from toolkit.config import load_config
-from toolkit.data import read_problems, write_table
-from toolkit.data.schema import CANDIDATES
+from toolkit.data import Candidates, ProblemSet, read_problems, write_table
+from toolkit.data.problems import texts_as_problems
+from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass, parse, show
 from toolkit.errors import WarmkitError
-from toolkit.solvers.answer import as_problems
-from toolkit.solvers.config import SolverConfig
+from toolkit.nn.batches import to_tensors
+from toolkit.solvers import Solver, SolverInput, find_solver, load_solver
 from toolkit.solvers.evaluate import evaluate_solver, interval, without_question
-from toolkit.solvers.examples import Tokens, make_examples
-from toolkit.solvers.graph2tree import cell_graph, comparison_graph
-from toolkit.solvers.solver import Solver
-from toolkit.solvers.tree import Forest, TreeDecoder
+from toolkit.solvers.tree import Gts
+from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.tree.decoder import Forest, TreeDecoder
+from toolkit.solvers.tree.examples import Tokens, make_examples
+from toolkit.solvers.tree.graph2tree import cell_graph, comparison_graph
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)
 SMALL = (
@@ -39,13 +42,25 @@ SMALL = (
 
 
 @pytest.fixture(scope="module")
-def problems() -> pl.DataFrame:
-    return read_problems("bundled:en").problems.filter(pl.col("equation").str.len_chars() < 10).head(120)
+def problems() -> ProblemSet:
+    bundled = read_problems("bundled:en")
+    short = bundled.table["equation"].str.len_chars() < 10
+    return bundled.take(short.arg_true().to_list()[:120])
+
+
+def fit(name: str, problems: ProblemSet, config: SolverConfig) -> Solver:
+    """A solver that learnt from all gold equations."""
+    return find_solver(name).fit(SolverInput(problems, problems.gold_templates, None, config))
+
+
+def one_problem(text: str, answer: float, equation: str) -> ProblemSet:
+    row = ("a", text, answer, equation, "en", None)
+    return ProblemSet(pl.DataFrame([row], schema=PROBLEMS, orient="row"))
 
 
 @pytest.fixture(scope="module", params=["gts", "graph2tree"])
 def solver(request, problems) -> Solver:
-    return Solver.fit(request.param, problems, None, load_config(SolverConfig, None, SMALL), gold=True)
+    return fit(request.param, problems, load_config(SolverConfig, None, SMALL))
 
 
 def test_tokens_and_templates_are_inverse():
@@ -94,16 +109,22 @@ def _structure(prefix: list[int]) -> tuple[list[int], list[bool]]:
 
 
 def test_trees_are_scored_together_as_alone(solver, problems):
-    examples = make_examples(problems.head(12), None, solver.config, solver.tokens, gold=True)
-    data = solver.tensors(problems.head(12))
+    some = problems.take(range(12))
+    known = SolverInput(some, some.gold_templates, None, solver.config)
+    examples = make_examples(known, solver.config, solver.networks[0].tokens)
+    data = to_tensors(some, solver.vocabulary)
     decoder, own = solver.networks[0].decoder, torch.arange(len(examples.row))
+
+    def forest(prefixes):
+        return Forest.of(prefixes, len(TOKENS.operators), solver.config.max_tokens, torch.device("cpu"))
+
     with torch.no_grad():
         source = solver.networks[0].source(data.batch(examples.row))
-        together = decoder.log_prob(source, solver.forest(examples.prefixes), own)
+        together = decoder.log_prob(source, forest(examples.prefixes), own)
         alone = [
             decoder.log_prob(
                 solver.networks[0].source(data.batch(examples.row[i : i + 1])),
-                solver.forest(examples.prefixes[i : i + 1]),
+                forest(examples.prefixes[i : i + 1]),
                 own[:1],
             )
             for i in range(len(examples.row))
@@ -124,12 +145,12 @@ def test_level_by_level_gives_the_probability_that_step_by_step_does(templates):
         by_level = decoder.log_prob(source, forest, torch.arange(len(prefixes)))
         by_step = torch.zeros(len(prefixes))
         for i, prefix in enumerate(prefixes):
-            one = source.rows(torch.tensor([i]))
-            state = decoder.start(one, longest)
+            of_tree = source.rows(torch.tensor([i]))
+            state = decoder.start(of_tree, longest)
             for at, token in enumerate(prefix):
-                scores, context = decoder.next_scores(one, state, longest - at)
+                scores, context = decoder.next_scores(of_tree, state, longest - at)
                 by_step[i] += scores[0, token]
-                state = decoder.advance(one, state, context, torch.tensor([token]))
+                state = decoder.advance(of_tree, state, context, torch.tensor([token]))
     torch.testing.assert_close(by_level, by_step, rtol=1e-4, atol=1e-4)
 
 
@@ -142,7 +163,7 @@ def test_a_solver_learns_what_it_is_shown(solver, problems):
 
 
 def test_solutions_are_whole_trees_over_the_numbers_of_the_problem(solver, problems):
-    for solutions, text in zip(solver.solve(problems, top=3), problems["text"], strict=True):
+    for solutions, text in zip(solver.solve(problems, top=3), problems.table["text"], strict=True):
         assert 1 <= len(solutions) <= 3, text
         assert [s.probability for s in solutions] == sorted((s.probability for s in solutions), reverse=True)
         assert len({show(s.template) for s in solutions}) == len(solutions)
@@ -150,24 +171,24 @@ def test_solutions_are_whole_trees_over_the_numbers_of_the_problem(solver, probl
 
 def test_a_saved_solver_solves_the_same(solver, problems, tmp_path):
     solver.save(tmp_path)
-    assert Solver.load(tmp_path).solve(problems) == solver.solve(problems)
+    assert load_solver(tmp_path).solve(problems) == solver.solve(problems)
 
 
 def test_the_same_seed_gives_the_same_solver(problems):
     config = load_config(SolverConfig, None, (*SMALL, "epochs=1", "members=2"))
-    one, other = (Solver.fit("gts", problems, None, config, gold=True) for _ in range(2))
-    for mine, its in zip(one.networks, other.networks, strict=True):
-        for name, tensor in mine.state_dict().items():
-            assert tensor.equal(its.state_dict()[name]), name
-    first, second = (network.state_dict() for network in one.networks)
+    once, again = (fit("gts", problems, config) for _ in range(2))
+    for network, same in zip(once.networks, again.networks, strict=True):
+        for name, tensor in network.state_dict().items():
+            assert tensor.equal(same.state_dict()[name]), name
+    first, second = (network.state_dict() for network in once.networks)
     assert any(not tensor.equal(second[name]) for name, tensor in first.items())
 
 
-def candidates(*rows: tuple[str, str, float]) -> pl.DataFrame:
+def candidates(*rows: tuple[str, str, float]) -> Candidates:
     full = [
         (name, "", template, klass(parse(template)), -1.0, share, 1, "warm") for name, template, share in rows
     ]
-    return pl.DataFrame(full, schema=CANDIDATES, orient="row")
+    return Candidates(pl.DataFrame(full, schema=CANDIDATES, orient="row"))
 
 
 @pytest.mark.parametrize(
@@ -180,11 +201,11 @@ def candidates(*rows: tuple[str, str, float]) -> pl.DataFrame:
     ],
 )
 def test_candidates_are_weighted_by_posterior_and_gold_comes_first(overrides, gold, expected):
-    row = ("a", "5 and 3", 2.0, "5-3", "en", None)
-    problems = pl.DataFrame([row], schema=read_problems("bundled:en").problems.schema, orient="row")
+    problems = one_problem("5 and 3", 2.0, "5-3")
     table = candidates(("a", "N0 + N1", 0.7), ("a", "N0 * N1", 0.3), ("elsewhere", "N0", 1.0))
     config = load_config(SolverConfig, None, overrides)
-    examples = make_examples(problems, table, config, TOKENS, gold)
+    known = problems.gold_templates if gold else {}
+    examples = make_examples(SolverInput(problems, known, table, config), config, TOKENS)
     found = [
         (show(TOKENS.decode(prefix)), pytest.approx(weight))
         for prefix, weight in zip(examples.prefixes, examples.weight.tolist(), strict=True)
@@ -194,12 +215,12 @@ def test_candidates_are_weighted_by_posterior_and_gold_comes_first(overrides, go
 
 def test_without_anything_to_learn_from_it_says_so(problems):
     with pytest.raises(WarmkitError, match="no equation to learn from"):
-        Solver.fit("gts", problems, None, SolverConfig(), gold=False)
+        Gts.fit(SolverInput(problems, {}, None, SolverConfig()))
 
 
 def test_graphs_join_numbers_with_their_words_and_with_smaller_numbers(solver):
-    problems = as_problems(["aa bb 9 cc dd ee ff gg hh 4 ii"], ["en"])
-    batch = solver.tensors(problems).batch(torch.tensor([0]))
+    problems = texts_as_problems(["aa bb 9 cc dd ee ff gg hh 4 ii"], ["en"])
+    batch = to_tensors(problems, solver.vocabulary).batch(torch.tensor([0]))
     cells, larger = cell_graph(batch)[0] > 0, comparison_graph(batch)[0] > 0
     nine, four = batch.positions[0].tolist()
     assert cells[nine].nonzero().flatten().tolist() == [0, 1, 2, 3, 4, 5]
@@ -236,12 +257,13 @@ def run(*arguments: object, stdin: str | None = None):
 
 def test_fit_solve_and_evaluate_from_the_command_line(problems, tmp_path):
     data, folder = tmp_path / "data.jsonl", tmp_path / "solver"
-    write_table(problems.head(40), data)
+    write_table(problems.table.head(40), data)
     settings = sets((*SMALL, "epochs=3"))
     fitted = json.loads(
         run("solver", "fit", data, "--out", folder, "--test", data, *settings, "--json").stdout
     )
-    assert (fitted["epochs"], fitted["problems"]) == (3, 40)
+    described = json.loads((folder / "solver.json").read_text(encoding="utf-8"))
+    assert (described["config"]["epochs"], fitted["problems"]) == (3, 40)
     assert 0 <= fitted["class_accuracy"] <= fitted["answer_accuracy"] <= 1
     assert run("solver", "fit", data, "--out", folder).exit_code == 1
     solved = json.loads(run("solve", "--model", folder, "Tom had 12 apples and ate 5.", "--json").stdout)
@@ -279,12 +301,12 @@ def test_fit_solve_and_evaluate_from_the_command_line(problems, tmp_path):
 
 
 def test_equations_may_be_learnt_in_canonical_or_commuted_forms():
-    row = ("a", "5 and 3 and 2", 16.0, "2*(3+5)", "en", None)
-    problems = pl.DataFrame([row], schema=read_problems("bundled:en").problems.schema, orient="row")
+    problems = one_problem("5 and 3 and 2", 16.0, "2*(3+5)")
 
     def learnt(forms: str) -> dict[str, float]:
         config = load_config(SolverConfig, None, (f"forms={forms}",))
-        examples = make_examples(problems, None, config, TOKENS, gold=True)
+        known = SolverInput(problems, problems.gold_templates, None, config)
+        examples = make_examples(known, config, TOKENS)
         return {
             show(TOKENS.decode(prefix)): weight
             for prefix, weight in zip(examples.prefixes, examples.weight.tolist(), strict=True)
@@ -298,9 +320,13 @@ def test_equations_may_be_learnt_in_canonical_or_commuted_forms():
 
 
 def test_candidates_with_unknown_constants_are_named(problems):
-    table = candidates((problems["id"][0], "N0 * 100", 1.0))
-    with pytest.raises(WarmkitError, match=r"100.*--constants 1,π,100"):
-        Solver.fit("gts", problems, table, SolverConfig(), gold=False)
+    table = candidates((problems.ids[0], "N0 * 100", 1.0))
+    with pytest.raises(
+        WarmkitError, match=r"the candidate N0 \* 100 uses 100, which is no constant"
+    ) as caught:
+        Gts.fit(SolverInput(problems, {}, table, SolverConfig()))
+    assert "--constants 1,π,100" in with_hint(caught.value)
+    assert "--" not in str(caught.value)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "foreign", "not json", "other format"])
@@ -316,19 +342,19 @@ def test_a_damaged_solver_is_a_sentence(solver, tmp_path, damage):
     else:
         described.write_text("[]", encoding="utf-8")
     with pytest.raises(WarmkitError, match=str(tmp_path)):
-        Solver.load(tmp_path)
+        load_solver(tmp_path)
 
 
 def test_members_vote_by_the_class_of_their_equations(problems):
     config = load_config(SolverConfig, None, (*SMALL, "epochs=2", "members=2", "plausible=false"))
-    both = Solver.fit("gts", problems, None, config, gold=True)
+    both = fit("gts", problems, config)
+    some = problems.take([0])
     votes: dict[int, float] = {}
     for network in both.networks:
-        alone = Solver("gts", both.vocabulary, both.tokens, config)
-        alone.networks = [network]
-        for solution in alone.solve(problems.head(1), top=10)[0]:
+        alone = Gts([network], both.vocabulary, both.plausibility, config, both.constants)
+        for solution in alone.solve(some, top=10)[0]:
             its_class = klass(solution.template)
             votes[its_class] = votes.get(its_class, 0.0) + solution.probability / 2
-    best = both.solve(problems.head(1))[0][0]
+    best = both.solve(some)[0][0]
     assert best.probability == pytest.approx(max(votes.values()))
     assert votes[klass(best.template)] == max(votes.values())

@@ -3,7 +3,7 @@ import pytest
 from toolkit.config import load_config
 from tune.config import TuneConfig
 from tune.plan import trials
-from tune.results import Outcome
+from tune.results import TrialResult
 
 TINY = """\
 data: bundled:en
@@ -39,14 +39,14 @@ def config(file):
 def outcomes(config):
     """Invented ones: a wider beam and more gold equations are better, a larger seed is a little worse."""
 
-    def invent(*overrides: str) -> tuple[TuneConfig, list[Outcome]]:
+    def invent(*overrides: str) -> tuple[TuneConfig, list[TrialResult]]:
         made = config(*overrides)
         return made, [_invent(trial) for trial in trials(made)]
 
     return invent
 
 
-def _invent(trial) -> Outcome:
+def _invent(trial) -> TrialResult:
     width = trial.config.warm.explore.beam_width if trial.config.warm.explore.beam_exploration else 1
     gold = trial.config.known or 0.0
     share = 0.5 + 0.02 * width + 0.3 * gold - 0.01 * trial.seed
@@ -59,4 +59,4 @@ def _invent(trial) -> Outcome:
         "answer_accuracy": share - 0.2,
         "seconds": float(width),
     }
-    return Outcome(trial, figures, "done")
+    return TrialResult(trial, figures, "done")

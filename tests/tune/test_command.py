@@ -11,13 +11,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from commands import LONGEST
 
 from toolkit.cli import main
-from toolkit.cluster.session import Where, session
 from toolkit.config import load_config
 from toolkit.loop.config import LoopConfig
-from tune.outcome import write_results
 from tune.sweep import create_sweep
+from tune.write import write_results
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,10 +28,10 @@ def run(*arguments: str | Path) -> Result:
     return result
 
 
-@pytest.fixture(scope="module")
-def ray():
-    with session(Where()) as started:
-        yield started
+@pytest.fixture
+def ray(session):
+    """The Ray session of all tests: what needs one finds it there."""
+    return session
 
 
 def test_a_sweep_of_four_trials(ray, file, tmp_path):
@@ -53,7 +53,7 @@ def test_a_sweep_of_four_trials(ray, file, tmp_path):
         f"trial-00{i}.json" for i in range(1, 5)
     ]
     # There is a sweep already; it can be resumed, and then there is nothing to do.
-    assert "there is such a sweep" in run("tune", file, "--out", out).output
+    assert "this sweep exists already" in run("tune", file, "--out", out).output
     again = run("tune", file, "--out", out, "--resume")
     assert again.exit_code == 0 and "sweep sweep" in again.output and "best.yaml" in again.output
     changed = run("tune", file, "--out", out, "--resume", "--set", "warm.train.epochs=5")
@@ -98,7 +98,7 @@ def test_asha_stops_trials_and_time_leaves_them_for_later(ray, file, tmp_path):
     assert set(rows.filter(pl.col("state") == "done")["epochs"]) == {8}
     short = run("tune", file, "--out", tmp_path / "b", *slow, "--time-budget", "0.1")
     assert short.exit_code == 0
-    assert "--resume goes on" in short.output
+    assert "Go on with --resume" in short.output
     done = run("tune", file, "--out", tmp_path / "b", *slow, "--resume", "--trials", "1", "--json")
     assert json.loads(done.stdout)["trials"] == 1
 
@@ -110,7 +110,7 @@ def begin(file: Path, out: Path, *settings: str) -> subprocess.Popen[str]:
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
     before = {path: path.stat().st_mtime for path in out.glob("trials/*/model.json")}
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + LONGEST
     while not any(before.get(path) != path.stat().st_mtime for path in out.glob("trials/*/model.json")):
         assert started.poll() is None and time.monotonic() < deadline, started.communicate()[0]
         time.sleep(0.05)
@@ -122,9 +122,9 @@ def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file,
     settings = ("--set", "warm.train.epochs=60", "--trials", "2", "--set", "measure_solver=false")
     with begin(file, out, *settings) as stopped:
         os.killpg(stopped.pid, signal.SIGINT)
-        said = stopped.communicate(timeout=120)[0]
+        said = stopped.communicate(timeout=LONGEST)[0]
     assert stopped.returncode == 130, said
-    assert "2 of 2 trials are left, --resume goes on" in said and "Traceback" not in said
+    assert "2 of 2 trials are left. Go on with --resume" in said and "Traceback" not in said
     assert (out / "page.html").exists() and not (out / "ray").exists()
     with begin(file, out, *settings, "--resume") as killed:
         os.killpg(killed.pid, signal.SIGKILL)
@@ -148,6 +148,7 @@ def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file,
         (("FILE", "--set", "space.beam_widht=[1]"), 1, "did you mean warm.explore.beam_width?"),
         (("FILE", "--set", "data=none.jsonl"), 1, "there is no such file"),
         (("FILE", "--set", "space.gold=[2]"), 1, "gold 2, beam_width 1"),
+        (("FILE", "--set", "space={method: [warm, serach]}"), 1, "there is no method serach"),
         (("FILE", "--trials", "0"), 2, "--trials"),
         (("FILE", "--time-budget", "0"), 2, "--time-budget"),
     ],

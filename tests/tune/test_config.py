@@ -3,7 +3,7 @@ import yaml
 
 from toolkit.config import load_config, to_yaml
 from toolkit.errors import WarmkitError
-from toolkit.loop.config import LoopConfig
+from toolkit.loop.config import PLUGINS, LoopConfig
 from tune.config import TuneConfig
 from tune.plan import trials
 
@@ -16,9 +16,15 @@ def test_a_key_may_be_short_and_is_known_by_its_full_name(config):
 
 
 def test_the_rest_of_a_sweep_is_a_configuration_of_the_loop(config):
-    base = config("warm.train.epochs=7").base
+    base = config("warm.train.epochs=7", "search=random").base
     assert type(base) is LoopConfig
     assert (base.warm.train.epochs, base.limit) == (7, 24)
+
+
+def test_the_settings_of_any_method_can_be_varied(config):
+    planned = trials(config("search=grid", "space={method: [search], plain_search.operators: [1, 2]}"))
+    assert [trial.config.plain_search.operators for trial in planned] == [1, 2]
+    assert [trial.config.method for trial in planned] == ["search"] * 2
 
 
 def test_a_configuration_that_is_written_down_reads_the_same(config, tmp_path):
@@ -48,6 +54,10 @@ def test_a_configuration_that_is_written_down_reads_the_same(config, tmp_path):
         ("space={data: [a, b]}", "space: data can't be varied: no trial reads it"),
         ("space={warm: [a, b]}", "space: warm can't be varied"),
         ("space={seed: [1, 2]}", "space: seed can't be varied"),
+        ("space={warm.train.seed: [1, 2]}", r"space: warm\.train\.seed is no key"),
+        ("warm.train.seed=1", r"there is no key warm\.train\.seed\. Did you mean seed\?"),
+        ("solver.seed=1", r"there is no key solver\.seed\. Did you mean seed\?"),
+        ("method=wram", r"method: there is no method wram\. Did you mean warm\?"),
         ("space={active.batch: [1, 2]}", "active.batch can't be varied"),
         ("space={hidden: [8, 16]}", "space: hidden is no key"),  # of two sections
         ("sweeds=[1]", "there is no key sweeds. Did you mean seeds?"),
@@ -79,3 +89,9 @@ def test_a_value_that_its_key_can_not_have_is_told_before_anything_runs(config):
 
 def test_the_defaults_are_the_papers_questions():
     assert yaml.safe_load(to_yaml(TuneConfig()))["space"] == {"gold": [0.0, 0.05, 0.2], BEAM: [1, 5, 10]}
+
+
+def test_no_section_of_a_method_or_solver_hides_a_key():
+    sections = {plugin.section for plugin in PLUGINS}
+    assert sections.isdisjoint(TuneConfig.__annotations__)
+    assert sections <= LoopConfig.model_fields.keys()

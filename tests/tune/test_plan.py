@@ -3,7 +3,7 @@ from pathlib import Path
 
 from toolkit.config import load_config
 from tune.config import TuneConfig
-from tune.plan import explores, told, trials
+from tune.plan import describe, explores, trials
 
 BEAM = "warm.explore.beam_width"
 
@@ -42,7 +42,7 @@ def test_choices_are_drawn_too(config):
 
 def test_what_comes_to_the_same_is_tried_once(config):
     planned = trials(config("space={beam_width: [1, 5], beam_exploration: [true, false]}"))
-    assert [told(trial.keys) for trial in planned] == [
+    assert [describe(trial.keys) for trial in planned] == [
         "beam_width 1, beam_exploration yes",
         "beam_width 1, beam_exploration no",
         "beam_width 5, beam_exploration yes",

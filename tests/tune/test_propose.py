@@ -8,7 +8,7 @@ import pytest
 
 from toolkit.errors import WarmkitError
 from tune.plan import canonical
-from tune.results import write_outcome
+from tune.results import write_result
 from tune.sweep import create_sweep, open_sweep
 
 RATES = "space={train.lr: {low: 1e-5, high: 0.1, log: true}, beam_width: {low: 1, high: 12}}"
@@ -22,7 +22,7 @@ def distance(trial):
 
 
 def finish(sweep, trial):
-    write_outcome(sweep.file(trial), {"gold_equivalent": 1 / (1 + distance(trial)), "seconds": 1.0})
+    write_result(sweep.file(trial), {"gold_equivalent": 1 / (1 + distance(trial)), "seconds": 1.0})
 
 
 def test_later_proposals_come_nearer_to_the_best(config, tmp_path):
@@ -57,7 +57,7 @@ def test_a_setting_is_proposed_once_and_a_small_space_has_an_end(config, tmp_pat
     assert (sweep.planned, sweep.left()) == (8, 8)
     while new := sweep.more():
         for trial in new:
-            write_outcome(sweep.file(trial), {"gold_equivalent": 0.5})
+            write_result(sweep.file(trial), {"gold_equivalent": 0.5})
     assert len({canonical(trial.config) for trial in sweep.plan}) == len(sweep.plan) == 8
 
 
@@ -66,7 +66,7 @@ def test_trials_without_a_figure_teach_nothing_and_do_no_harm(config, tmp_path):
     for state in ("failed", "stopped", None, "failed", "done"):
         (trial,) = sweep.more()
         if state:
-            write_outcome(sweep.file(trial), {"reached": 0.1}, state)
+            write_result(sweep.file(trial), {"reached": 0.1}, state)
     assert sweep.more() == []
     assert sweep.left() == 3  # two failed, one runs
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from toolkit.errors import WarmkitError
-from tune.results import Outcome, deviation, ranked, read_outcome, settings, table, write_outcome
+from tune.results import TrialResult, deviation, ranked, read_result, settings, table, write_result
 
 
 def test_the_table_has_one_row_a_trial_with_every_varied_key(outcomes):
@@ -40,8 +40,8 @@ def test_the_best_is_the_setting_with_the_best_mean_over_seeds(outcomes):
 def test_a_trial_that_failed_or_was_stopped_early_counts_for_no_mean(outcomes):
     config, (first, second, *_) = outcomes()
     failed, stopped = (
-        Outcome(first.trial, {}, "failed", "no"),
-        Outcome(second.trial, {"reached": 0.9}, "stopped"),
+        TrialResult(first.trial, {}, "failed", "no"),
+        TrialResult(second.trial, {"reached": 0.9}, "stopped"),
     )
     assert len(settings([failed, stopped])) == 2
     assert ranked(config, [failed, stopped]) == []
@@ -51,11 +51,11 @@ def test_a_trial_that_failed_or_was_stopped_early_counts_for_no_mean(outcomes):
 def test_an_outcome_is_read_as_it_was_written_and_a_broken_one_is_named(outcomes, tmp_path):
     _, (one, *_) = outcomes()
     file = tmp_path / "trial-001.json"
-    assert read_outcome(file, one.trial) is None
-    write_outcome(file, {**one.figures, "loss": math.nan})
-    read = read_outcome(file, one.trial)
+    assert read_result(file, one.trial) is None
+    write_result(file, {**one.figures, "loss": math.nan})
+    read = read_result(file, one.trial)
     assert read is not None and read.state == "done" and read.figures["reached"] == one.figures["reached"]
     assert "loss" not in read.figures
     file.write_text("{", encoding="utf-8")
     with pytest.raises(WarmkitError, match=r"trial-001\.json: it can't be read"):
-        read_outcome(file, one.trial)
+        read_result(file, one.trial)

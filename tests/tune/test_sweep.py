@@ -6,8 +6,8 @@ import pytest
 
 from toolkit.errors import WarmkitError
 from toolkit.loop.run import locked
-from tune.results import write_outcome
-from tune.sweep import _tell, create_sweep, run_sweep
+from tune.results import write_result
+from tune.sweep import _on_trial_end, create_sweep, run_sweep
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def tell(sweep, at, *, end=None, died=False, **last):
     heard = []
     trial = sweep.plan[at]
     ended = SimpleNamespace(config={"trial": trial.name}, last_result=last)
-    _tell(sweep, end, heard.append, ended, died)
+    _on_trial_end(sweep, end, heard.append, ended, died)
     return heard
 
 
 def test_a_trial_whose_process_died_is_a_failed_one_and_is_run_again(sweep):
     (outcome,) = tell(sweep, 0, died=True)
     assert (outcome.state, outcome.error) == ("failed", "The process of the trial died.")
-    assert sweep.outcomes() == [outcome]
+    assert sweep.results() == [outcome]
     assert len(sweep.open_trials()) == 4
 
 
@@ -45,7 +45,7 @@ def test_a_trial_whose_time_was_up_is_left_for_later(sweep):
 
 
 def test_a_trial_that_wrote_its_figures_is_done_whatever_ray_says(sweep):
-    write_outcome(sweep.file(sweep.plan[0]), {"reached": 0.5})
+    write_result(sweep.file(sweep.plan[0]), {"reached": 0.5})
     (outcome,) = tell(sweep, 0, died=True)
     assert outcome.state == "done"
 

@@ -1,8 +1,11 @@
 """A trial without Ray."""
 
+import json
+
 import polars as pl
 import pytest
 
+from toolkit.data import ProblemSet
 from toolkit.loop.run import read_sets
 from tune.plan import trials
 from tune.results import FIGURES
@@ -65,6 +68,18 @@ def test_without_a_test_part_no_solver_is_trained(config, parts, tmp_path):
 
 def test_without_gold_equations_in_the_data_nothing_is_said_of_them(config, parts, tmp_path):
     problems, test = parts
-    bare = problems.with_columns(equation=pl.lit(None, dtype=pl.String))
+    bare = ProblemSet(problems.table.with_columns(equation=pl.lit(None, dtype=pl.String)))
     figures = go((bare, test), trials(config())[2], tmp_path)
     assert (figures["gold_equations"], figures["gold_equivalent"]) == (0, None)
+
+
+def test_the_method_of_a_trial_is_a_key_as_any_other(config, parts, tmp_path):
+    warm, search = trials(config("space={method: [warm, search]}"))
+    assert (warm.setting, search.setting) == ("method warm", "method search")
+    assert (warm.config.method, search.config.method) == ("warm", "search")
+    learnt, searched = (go(parts, trial, tmp_path / trial.name) for trial in (warm, search))
+    assert (learnt["epochs"], searched["epochs"]) == (2, 1)
+    assert learnt["loss"] is not None and searched["loss"] is None
+    assert set(learnt) == set(searched)
+    described = json.loads((tmp_path / search.name / "model.json").read_text(encoding="utf-8"))
+    assert described["method"] == "search"

@@ -1,10 +1,9 @@
-"""Which problems to ask people about next: a batch of a pool, and a sentence why each is in it.
+"""Which problems to ask annotators about next: a batch of the pool, with the reason for each problem.
 
 A strategy only orders the problems that are solved. `choose` adds what every batch needs whatever the
 strategy: some random problems, for an unbiased error estimate, and some unsolved ones.
 """
 
-import difflib
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,24 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from toolkit.active.confidence import Floats
-from toolkit.errors import WarmkitError
+from toolkit.errors import WarmkitError, look_up
 
 Ints = npt.NDArray[np.int64]
-Votes = Sequence[Sequence[Mapping[int, float]]]  # of each member, of each problem: class → posterior
-Kind = Literal["random", "unsolved", "strategy"]
+Votes = Sequence[Sequence[Mapping[int, float]]]  # for each member, for each problem: class → posterior
+ChoiceKind = Literal["random", "unsolved", "strategy"]
 SHORTLIST = 2  # `hybrid` looks for variety among this many times the batch; more dilutes it
 
 
 @dataclass(frozen=True)
 class Pool:
-    """What strategies look at, one row a problem. `Strategy.needs` says which of the last four are read."""
+    """What strategies look at, one row per problem. `Strategy.needs` names the optional columns it reads."""
 
     posteriors: Sequence[Floats]  # over the classes that reach the answer, likeliest first; empty: unsolved
     operands: Ints  # how many numbers the text has
     states: Floats | None = None  # [problems, hidden], of the encoder
     checkpoint_votes: Votes | None = None
     dropout_votes: Votes | None = None
-    seconds: Floats | None = None  # that an annotation is predicted to take
+    seconds: Floats | None = None  # predicted for an annotation
     labelled_states: Floats | None = None  # [labelled, hidden]: if given, k-centre keeps away from these
 
     def __post_init__(self) -> None:
@@ -46,23 +45,29 @@ class Pool:
 class Choice:
     row: int
     why: str  # for people
-    kind: Kind  # only the random ones may enter the error estimate
+    kind: ChoiceKind  # only random choices may enter the error estimate
 
 
-Score = Callable[[Pool, Ints], Floats]  # of some solved rows: the higher, the sooner asked
-Pick = Callable[[Pool, Ints, int, np.random.Generator], Ints]  # so many of some rows; earlier ones win ties
+Score = Callable[[Pool, Ints], Floats]  # for some solved rows: a higher score is asked sooner
+Pick = Callable[[Pool, Ints, int, np.random.Generator], Ints]  # so many of the rows; earlier ones win ties
 
 
 @dataclass(frozen=True)
 class Strategy:
+    """How solved problems are ordered. To use one of your own, pass it to `Loop.new`, or add it below."""
+
+    name: str
     pick: Pick
-    why: Callable[[Pool, int], str]
+    why: Callable[[Pool, int], str]  # why a row was picked, in a few words for people
     needs: frozenset[str] = frozenset()  # names of fields of `Pool`
-    blind: bool = False  # takes any problem as likely as any other, unsolved ones too: its picks are random
+    blind: bool = False  # every problem is equally likely, unsolved ones too: its picks are random
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def choose(
-    name: str,
+    strategy: Strategy,
     pool: Pool,
     batch: int,
     rng: np.random.Generator,
@@ -70,15 +75,14 @@ def choose(
     unsolved_quota: float,
     random_share: float,
 ) -> list[Choice]:
-    """A batch of the pool, all of it where the batch is larger, by a strategy of `STRATEGIES`.
+    """A batch of the pool (all of it if the batch is larger) by a strategy: one of `STRATEGIES`, or your own.
 
     First `random_share` of the batch is drawn uniformly from the whole pool (at least one, from a batch of
     four on). Then come unsolved problems, at random, until `unsolved_quota` of the batch is unsolved. The
-    rest are solved ones, by strategy. Where one kind runs out, the other fills up. Ties are broken by `rng`,
+    rest are solved ones, by strategy. If one kind runs out, the other fills up. Ties are broken by `rng`,
     not by row, so that the order of a file never matters.
     """
-    strategy = find_strategy(name)
-    _check(name, strategy, pool, batch, unsolved_quota, random_share)
+    _check(strategy, pool, batch, unsolved_quota, random_share)
     # One shuffle does all the drawing: a prefix of it is uniform, and so is a prefix of the unsolved in it.
     order = rng.permutation(len(pool.posteriors))
     size = min(batch, len(order))
@@ -89,11 +93,11 @@ def choose(
     by_strategy = np.full(len(rest), True) if strategy.blind else is_solved[rest]
     unsolved, solved = rest[~by_strategy], rest[by_strategy]
     quota = math.floor(unsolved_quota * batch + 1e-9) - int((~is_solved[drawn]).sum())
-    open_places = size - randoms
-    asked = min(len(unsolved), open_places, max(quota, open_places - len(solved), 0))
-    wanted = open_places - asked
+    open_slots = size - randoms
+    asked = min(len(unsolved), open_slots, max(quota, open_slots - len(solved), 0))
+    wanted = open_slots - asked
     picked = strategy.pick(pool, solved, wanted, rng) if wanted else solved[:0]
-    kind: Kind = "random" if strategy.blind else "strategy"
+    kind: ChoiceKind = "random" if strategy.blind else "strategy"
     return [
         *(Choice(int(row), "random, for the error estimate", "random") for row in drawn),
         *(
@@ -106,18 +110,14 @@ def choose(
 
 def find_strategy(name: str) -> Strategy:
     """The strategy of that name, or an error that says which there are."""
-    if name in STRATEGIES:
-        return STRATEGIES[name]
-    close = difflib.get_close_matches(name, list(STRATEGIES), n=1, cutoff=0.5)
-    hint = f"Did you mean {close[0]}?" if close else f"Take one of {', '.join(STRATEGIES)}."
-    raise WarmkitError(f"There is no strategy {name}. {hint}")
+    return look_up("strategy", name, STRATEGIES)
 
 
-def _check(name: str, strategy: Strategy, pool: Pool, batch: int, quota: float, share: float) -> None:
+def _check(strategy: Strategy, pool: Pool, batch: int, quota: float, share: float) -> None:
     missing = sorted(need for need in strategy.needs if not _given(getattr(pool, need)))
     if missing:
         raise WarmkitError(
-            f"The strategy {name} needs the {' and '.join(missing)} of the pool: compute them."
+            f"The strategy {strategy} needs the {' and '.join(missing)} of the pool: compute them."
         )
     if batch < 0:
         raise WarmkitError(f"A batch can't have {batch} problems: it has 0 or more.")
@@ -150,9 +150,9 @@ def margin(pool: Pool, rows: Ints) -> Floats:
 
 def entropy(pool: Pool, rows: Ints) -> Floats:
     """The Shannon entropy of the posterior, in nats (Settles & Craven 2008)."""
-    shares = [pool.posteriors[row] for row in rows]
-    owner = np.repeat(np.arange(len(rows)), [len(of_row) for of_row in shares])
-    terms = _surprise(np.concatenate([np.empty(0), *shares]))
+    posteriors = [pool.posteriors[row] for row in rows]
+    owner = np.repeat(np.arange(len(rows)), [len(shares) for shares in posteriors])
+    terms = _surprise(np.concatenate([np.empty(0), *posteriors]))
     return np.bincount(owner, weights=terms, minlength=len(rows)).astype(np.float64)
 
 
@@ -182,10 +182,10 @@ def dropout(pool: Pool, rows: Ints) -> Floats:
 
 
 def cost_aware(pool: Pool, rows: Ints) -> Floats:
-    """Uncertainty per predicted second (Settles et al. 2008), taking a second at the least."""
+    """Uncertainty per predicted second (Settles et al. 2008); an annotation takes at least one second."""
     assert pool.seconds is not None
-    a_second: Floats = least_confidence(pool, rows) / np.maximum(pool.seconds[rows], 1.0)
-    return a_second
+    per_second: Floats = least_confidence(pool, rows) / np.maximum(pool.seconds[rows], 1.0)
+    return per_second
 
 
 def _next(pool: Pool, row: int) -> float:
@@ -200,17 +200,17 @@ def _surprise(shares: Floats) -> Floats:
 
 
 def _ballots(votes: Votes, row: int) -> list[int | None]:
-    """The top class of each member; the smallest of equals, so that a mapping's order does not matter."""
-    of_row = [member[row] for member in votes]
-    return [min(shares, key=lambda k: (-shares[k], k)) if shares else None for shares in of_row]
+    """The top class of each member; the smallest wins ties, so that a mapping's order does not matter."""
+    posteriors = [member[row] for member in votes]
+    return [min(shares, key=lambda k: (-shares[k], k)) if shares else None for shares in posteriors]
 
 
 def _mutual_information(members: Sequence[Mapping[int, float] | Mapping[None, float]]) -> float:
     mean: dict[int | None, float] = {}
     noise = 0.0
     for shares in members:
-        for its_class, share in shares.items():
-            mean[its_class] = mean.get(its_class, 0.0) + share / len(members)
+        for klass, share in shares.items():
+            mean[klass] = mean.get(klass, 0.0) + share / len(members)
             noise -= share * math.log(share) / len(members) if share > 0 else 0.0
     return max(0.0, -sum(share * math.log(share) for share in mean.values() if share > 0) - noise)
 
@@ -235,8 +235,8 @@ def random_by_operands(pool: Pool, rows: Ints, count: int, rng: np.random.Genera
     mixed = rng.permutation(rows)
     strata = mixed[np.argsort(pool.operands[mixed], kind="stable")]
     start = int(rng.integers(len(rows)))
-    places: Ints = (start + np.arange(count) * len(rows)) // count
-    return strata[places]
+    positions: Ints = (start + np.arange(count) * len(rows)) // count
+    return strata[positions]
 
 
 def highest(score: Score) -> Pick:
@@ -270,7 +270,7 @@ def farthest_first(states: Floats, count: int, centres: Floats | None = None) ->
     """Indices of `count` states [n, hidden], each the farthest from those before and from `centres`.
 
     Gonzalez's (1985) greedy k-centre, whose radius is at most twice the best. Without centres it starts at
-    the first state. One product of a matrix and a vector a pick.
+    the first state. Each pick costs one product of a matrix and a vector.
     """
     states = np.asarray(states, dtype=np.float64)
     norms = np.einsum("nd,nd->n", states, states)
@@ -282,12 +282,12 @@ def farthest_first(states: Floats, count: int, centres: Floats | None = None) ->
             squares = np.einsum("nd,nd->n", block, block) - 2 * states @ block.T
             np.minimum(distances, squares.min(axis=1) + norms, out=distances)
     picked = np.empty(min(count, len(states)), dtype=np.int64)
-    for place in range(len(picked)):
-        best = picked[place] = distances.argmax()
+    for slot in range(len(picked)):
+        best = picked[slot] = distances.argmax()
         # Rounding may push a square below zero, and so below the mark of what is already picked.
         to_best = np.maximum(norms + norms[best] - 2 * (states @ states[best]), 0.0)
         np.minimum(distances, to_best, out=distances)
-        distances[picked[: place + 1]] = -np.inf
+        distances[picked[: slot + 1]] = -np.inf
     return picked
 
 
@@ -326,18 +326,24 @@ def _why_hybrid(pool: Pool, row: int) -> str:
 
 
 STRATEGIES: Mapping[str, Strategy] = {
-    "hybrid": Strategy(hybrid, _why_hybrid, frozenset({"states"})),
-    "least_confidence": Strategy(highest(least_confidence), _why_unsure),
-    "margin": Strategy(highest(margin), _why_unsure),
-    "entropy": Strategy(highest(entropy), _why_entropy),
-    "committee": Strategy(highest(committee), _why_committee, frozenset({"checkpoint_votes"})),
-    "dropout": Strategy(highest(dropout), _why_dropout, frozenset({"dropout_votes"})),
-    "k_centre": Strategy(k_centre, lambda pool, row: "unlike those labelled so far", frozenset({"states"})),
-    "cost_aware": Strategy(highest(cost_aware), _why_cost, frozenset({"seconds"})),
-    "random": Strategy(at_random, lambda pool, row: "random", blind=True),
-    "random_by_operands": Strategy(
-        random_by_operands,
-        lambda pool, row: f"random, for problems with {pool.operands[row]} numbers",
-        blind=True,
-    ),
+    strategy.name: strategy
+    for strategy in (
+        Strategy("hybrid", hybrid, _why_hybrid, frozenset({"states"})),
+        Strategy("least_confidence", highest(least_confidence), _why_unsure),
+        Strategy("margin", highest(margin), _why_unsure),
+        Strategy("entropy", highest(entropy), _why_entropy),
+        Strategy("committee", highest(committee), _why_committee, frozenset({"checkpoint_votes"})),
+        Strategy("dropout", highest(dropout), _why_dropout, frozenset({"dropout_votes"})),
+        Strategy(
+            "k_centre", k_centre, lambda pool, row: "unlike those labelled so far", frozenset({"states"})
+        ),
+        Strategy("cost_aware", highest(cost_aware), _why_cost, frozenset({"seconds"})),
+        Strategy("random", at_random, lambda pool, row: "random", blind=True),
+        Strategy(
+            "random_by_operands",
+            random_by_operands,
+            lambda pool, row: f"random, for problems with {pool.operands[row]} numbers",
+            blind=True,
+        ),
+    )
 }

@@ -58,18 +58,18 @@ def brier_score(confidence: npt.ArrayLike, right: npt.ArrayLike) -> float:
 
 
 def auroc(confidence: npt.ArrayLike, right: npt.ArrayLike) -> float | None:
-    """How often a right prediction is surer than a wrong one, ties half (Hanley & McNeil 1982).
+    """How often a right prediction is surer than a wrong one; ties count half (Hanley & McNeil 1982).
 
-    None where all are right or all wrong.
+    None if all are right or all wrong.
     """
     sure, is_right = _checked(confidence, right)
     rights = is_right.sum()
     wrongs = len(is_right) - rights
     if rights == 0 or wrongs == 0:
         return None
-    _, place, ties = np.unique(sure, return_inverse=True, return_counts=True)
+    _, group, ties = np.unique(sure, return_inverse=True, return_counts=True)
     mid_ranks = np.cumsum(ties) - (ties - 1) / 2
-    above = mid_ranks[place][is_right > 0].sum() - rights * (rights + 1) / 2
+    above = mid_ranks[group][is_right > 0].sum() - rights * (rights + 1) / 2
     return float(above / (rights * wrongs))
 
 
@@ -79,8 +79,8 @@ def risk_coverage(confidence: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
     El-Yaniv & Wiener 2010. Predictions of equal confidence share their error: their order does not matter.
     """
     sure, is_right = _checked(confidence, right)
-    _, place, ties = np.unique(-sure, return_inverse=True, return_counts=True)
-    wrong = np.bincount(place, weights=1 - is_right) / ties
+    _, group, ties = np.unique(-sure, return_inverse=True, return_counts=True)
+    wrong = np.bincount(group, weights=1 - is_right) / ties
     kept = np.arange(1, len(sure) + 1)
     return np.column_stack([kept / len(sure), np.cumsum(np.repeat(wrong, ties)) / kept])
 
@@ -93,7 +93,7 @@ def area_under_risk_coverage(confidence: npt.ArrayLike, right: npt.ArrayLike) ->
 def _checked(confidence: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Floats, Floats]:
     sure, is_right = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=bool)
     if sure.ndim != 1 or sure.shape != is_right.shape or len(sure) == 0:
-        raise ValueError("calibration takes one confidence and one verdict a prediction, of one at least")
+        raise ValueError("calibration takes a confidence and a verdict for each of at least one prediction")
     # A softmax may come to a hair over 1.
     if not ((sure >= -1e-9) & (sure <= 1 + 1e-9)).all():
         raise ValueError("a confidence is from 0 to 1")
@@ -101,12 +101,12 @@ def _checked(confidence: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Floats, F
 
 
 def _bins(sure: Floats, is_right: Floats, bins: int) -> tuple[Floats, Floats, npt.NDArray[np.int64]]:
-    """Of each bin that is not empty: mean confidence, share right, count."""
-    place = np.minimum((sure * bins).astype(int), bins - 1)
-    count = np.bincount(place, minlength=bins)
+    """For each bin that is not empty: mean confidence, share right, count."""
+    bin_of = np.minimum((sure * bins).astype(int), bins - 1)
+    count = np.bincount(bin_of, minlength=bins)
     full = count > 0
-    mean = np.bincount(place, weights=sure, minlength=bins)[full] / count[full]
-    share = np.bincount(place, weights=is_right, minlength=bins)[full] / count[full]
+    mean = np.bincount(bin_of, weights=sure, minlength=bins)[full] / count[full]
+    share = np.bincount(bin_of, weights=is_right, minlength=bins)[full] / count[full]
     return mean, share, count[full]
 
 
@@ -119,7 +119,7 @@ class ErrorEstimate:
 
 
 def random_error_estimate(right: Sequence[bool], z: float = 1.96) -> ErrorEstimate | None:
-    """The share wrong among random picks, with Wilson's (1927) interval (95 % by default); None of none."""
+    """The share wrong among random picks with Wilson's (1927) interval, 95 % by default; None if no picks."""
     count = len(right)
     if count == 0:
         return None

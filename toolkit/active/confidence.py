@@ -2,27 +2,29 @@
 
 The candidates of a problem that reach its answer are grouped by class; a class scores the logsumexp of its
 members' log-probabilities; the posterior is the softmax over the classes, at a temperature that is fitted
-where the right class is known. Confidence is the posterior of the top class.
+on problems whose right class is known. Confidence is the posterior of the top class.
 """
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Class = TypeVar("Class", bound=Hashable)
 
 
-def class_scores(classes: Sequence[Hashable], log_probs: Sequence[float]) -> dict[Hashable, float]:
+def class_scores(classes: Sequence[Class], log_probs: Sequence[float]) -> dict[Class, float]:
     """The logsumexp of each class's members, classes in order of first appearance."""
-    members: dict[Hashable, list[float]] = {}
-    for its_class, log_prob in zip(classes, log_probs, strict=True):
-        members.setdefault(its_class, []).append(log_prob)
-    return {its_class: float(np.logaddexp.reduce(scores)) for its_class, scores in members.items()}
+    members: dict[Class, list[float]] = {}
+    for klass, log_prob in zip(classes, log_probs, strict=True):
+        members.setdefault(klass, []).append(log_prob)
+    return {klass: float(np.logaddexp.reduce(scores)) for klass, scores in members.items()}
 
 
-def posterior(scores: Mapping[Hashable, float], temperature: float = 1.0) -> dict[Hashable, float]:
+def posterior(scores: Mapping[Class, float], temperature: float = 1.0) -> dict[Class, float]:
     """The probability of each class, given that one of them is right."""
     if not scores:
         return {}
@@ -32,13 +34,17 @@ def posterior(scores: Mapping[Hashable, float], temperature: float = 1.0) -> dic
 
 
 def fit_temperature(
-    scores: Sequence[Mapping[Hashable, float]], known: Sequence[Hashable], *, most: float = 20.0
+    scores: Sequence[Mapping[Class, float]], known: Sequence[Class | None], *, most: float = 20.0
 ) -> float:
-    """The temperature that makes the known classes likeliest (Guo et al. 2017); 1 where nothing tells.
+    """The temperature that makes the known classes likeliest (Guo et al. 2017); 1 if no case says anything.
 
     Problems whose known class is not among the candidates, or is the only one, say nothing about it.
     """
-    cases = [(s, k) for s, k in zip(scores, known, strict=True) if k in s and len(s) > 1]
+    cases = [
+        (candidates, klass)
+        for candidates, klass in zip(scores, known, strict=True)
+        if klass is not None and klass in candidates and len(candidates) > 1
+    ]
     if not cases:
         return 1.0
 

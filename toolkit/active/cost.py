@@ -12,7 +12,7 @@ from toolkit.active.confidence import Floats
 
 @dataclass(frozen=True)
 class SecondsWeights:
-    """Seconds of an annotation: a guess to begin with, until `fit_seconds` has seen enough of them."""
+    """Seconds of an annotation: a guess until `fit_seconds` has enough of them to learn from."""
 
     start: float = 5.0  # to open the page and to send it
     word: float = 0.25  # silent reading, 238 words a minute (Brysbaert 2019)
@@ -42,7 +42,7 @@ def fit_seconds(
     least: int = 20,
     most: float = 600.0,
 ) -> SecondsWeights:
-    """The non-negative weights of least squares; the default where fewer than `least` times are known.
+    """The non-negative weights of least squares; the default if fewer than `least` times are known.
 
     Times over `most` seconds are left out: somebody had a break.
     """
@@ -53,7 +53,7 @@ def fit_seconds(
     terms, seen = _terms(words, operands, candidates)[kept], seen[kept]
     best, weights = math.inf, np.zeros(4)
     # The answer is plain least squares on the weights that are not zero, and four have only 15 subsets.
-    for support in (list(some) for size in range(1, 5) for some in combinations(range(4), size)):
+    for support in (list(subset) for size in range(1, 5) for subset in combinations(range(4), size)):
         fitted = np.linalg.lstsq(terms[:, support], seen, rcond=None)[0]
         loss = float(((terms[:, support] @ fitted - seen) ** 2).sum())
         if fitted.min() >= 0 and loss < best:

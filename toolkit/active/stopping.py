@@ -18,7 +18,7 @@ class StopConfig(Section):
     kappa: float | None = Field(
         0.99, le=1, description="agreement of successive models (Bloodgood and Vijay-Shanker 2009)"
     )
-    kappa_rounds: int = Field(2, ge=1, description="so many rounds in a row: one agreement may be chance")
+    kappa_rounds: int = Field(2, ge=1, description="rounds that kappa is averaged over: one may be chance")
     uncertainty: float | None = Field(None, ge=0, description="mean uncertainty of what is left")
     plateau_rounds: int | None = Field(None, ge=1, description="rounds that gained nothing")
     plateau_gain: float = Field(0.005, ge=0, description="what counts as nothing: half a point of a share")
@@ -26,13 +26,13 @@ class StopConfig(Section):
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known at one time. A history begins before anybody was asked; each round adds one."""
+    """What is known at one time. A history begins before anybody is asked; each round adds one entry."""
 
     labels: int  # annotations so far
     pool: int  # problems that may still be asked
     predictions: Sequence[Hashable] = ()  # top class (None: unsolved) of each of a set that stays the same
     uncertainty: float | None = None  # mean over the pool
-    figure: float | None = None  # the more the better: accuracy, or the share of answers reached
+    figure: float | None = None  # more is better: accuracy, or the share of answers reached
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ def why_stop(history: Sequence[Progress], config: StopConfig) -> Stop | None:
     return None
 
 
-def cohen_kappa(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     """Agreement of two models on the same problems beyond chance (Cohen 1960): 1 is full, 0 is chance.
 
-    1 where both give one and the same class to everything, of which the formula says nothing.
+    1 if both give the same single class to everything, for which the formula is undefined.
     """
-    if len(one) != len(other) or len(one) == 0:
-        raise ValueError("agreement is of two lists over the same problems, of one at least")
-    size = len(one)
-    agreed = sum(a == b for a, b in zip(one, other, strict=True)) / size
-    counts = Counter(other)
-    chance = sum(count * counts[its_class] for its_class, count in Counter(one).items()) / (size * size)
+    if len(first) != len(second) or len(first) == 0:
+        raise ValueError("kappa takes two lists over the same problems, of which there is at least one")
+    size = len(first)
+    agreed = sum(a == b for a, b in zip(first, second, strict=True)) / size
+    counts = Counter(second)
+    chance = sum(count * counts[klass] for klass, count in Counter(first).items()) / (size * size)
     return 1.0 if chance == 1 else (agreed - chance) / (1 - chance)
 
 
@@ -87,15 +87,15 @@ def _kappa(history: Sequence[Progress], config: StopConfig) -> str | None:
     """Successive models agree (Bloodgood & Vijay-Shanker 2009): the last kappas are high, in the mean."""
     if config.kappa is None:
         return None
-    told = [
+    compared = [
         (before.predictions, after.predictions)
         for before, after in pairwise(history)
         # A model that learnt from nothing new agrees with the last one, and so do two that solve nothing.
-        if after.labels > before.labels and any(its_class is not None for its_class in after.predictions)
+        if after.labels > before.labels and any(klass is not None for klass in after.predictions)
     ]
-    if len(told) < config.kappa_rounds:
+    if len(compared) < config.kappa_rounds:
         return None
-    mean = sum(cohen_kappa(*pair) for pair in told[-config.kappa_rounds :]) / config.kappa_rounds
+    mean = sum(cohen_kappa(*pair) for pair in compared[-config.kappa_rounds :]) / config.kappa_rounds
     if mean < config.kappa:
         return None
     return (

@@ -7,7 +7,7 @@ import click
 
 COMMANDS = {
     "loop": "Rounds of training and asking annotators, with a report at the end.",
-    "annotate": "Label Studio: start one or connect to one, and let people annotate there.",
+    "annotate": "Label Studio: start a server or connect to one, and let annotators work there.",
     "runs": "Runs of the loop: list, show, compare, delete.",
     "data": "Problem sets: import, show, check, split, generate.",
     "equation": "One equation: check it against a problem, or show it.",
@@ -23,7 +23,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """Loads a verb's file when it is called; --help reads the table above and loads none."""
+    """Loads the file of a verb when the verb is called. --help reads the table above and loads no file."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -40,13 +40,14 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Errors that a person can mend become one message and exit code 1."""
+        """Errors that a person can fix become one message and exit code 1."""
+        from toolkit.cli.hints import with_hint
         from toolkit.errors import WarmkitError
 
         try:
             return super().invoke(ctx)
         except WarmkitError as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(with_hint(error, ctx.invoked_subcommand)) from None
 
 
 @click.group(

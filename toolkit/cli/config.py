@@ -1,4 +1,4 @@
-"""`warmkit config`: the keys there are, whether a file is right, and what it changes."""
+"""`warmkit config`: the known keys, whether a file is valid, and what it changes."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,32 +14,38 @@ from toolkit.cli.parameters import set_option
 from toolkit.config import Section, changed_keys, load_config, read_yaml
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.solvers.config import SolverConfig
-from toolkit.warm.config import WarmConfig
+from toolkit.methods import METHODS
+from toolkit.solvers import SOLVERS
 from tune.config import TuneConfig
 
 KINDS: dict[str, type[Section]] = {
     "loop": LoopConfig,
-    "warm": WarmConfig,
-    "solver": SolverConfig,
+    **{solver.section: solver.Config for solver in SOLVERS.values()},
+    **{method.section: method.Config for method in METHODS.values()},
     "tune": TuneConfig,
 }
 COMMANDS = {
     "loop": "warmkit loop --config FILE",
-    "warm": "warmkit train DATA --out FOLDER --config FILE",
-    "solver": "warmkit solver fit DATA --out FOLDER --config FILE",
     "tune": "warmkit tune FILE",
+    **{
+        method.section: f"warmkit train DATA --out FOLDER --method {method.name} --config FILE"
+        for method in reversed(METHODS.values())
+    },
+    **{
+        solver.section: f"warmkit solver fit DATA --out FOLDER --kind {solver.name} --config FILE"
+        for solver in reversed(SOLVERS.values())
+    },
 }
-COMMENTS_AT = 28  # column in which comments begin, where the line leaves room
+COMMENTS_AT = 28  # column in which comments begin, if the line leaves room
 
 kind_option = click.option(
-    "--kind", type=click.Choice(list(KINDS)), help="What it configures. [default: what its keys belong to]"
+    "--kind", type=click.Choice(list(KINDS)), help="What FILE configures. [default: inferred from its keys]"
 )
 
 
 @click.group()
 def config() -> None:
-    """Configurations of the loop, of WARM, of solvers and of sweeps: show, validate and compare them."""
+    """Configurations of the loop, of methods, solvers and sweeps: show, validate and compare them."""
 
 
 @config.command(
@@ -54,7 +60,7 @@ Examples:
 @set_option
 @json_option
 def show(file: Path | None, kind: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Show the whole configuration as YAML, with what each key means. Without a FILE: the defaults."""
+    """Show the whole configuration as YAML, with the meaning of each key. Without a FILE: the defaults."""
     kind = kind or _kind_of([file] if file else [])
     shown = load_config(KINDS[kind], file, overrides)
     if as_json:
@@ -76,13 +82,14 @@ Examples:
 @json_option
 def validate(files: tuple[Path, ...], kind: str | None, as_json: bool) -> None:
     """Check configuration files; exit code 1 if any of them is wrong."""
-    found = [_validated(file, kind) for file in files]
+    results = [_validated(file, kind) for file in files]
     if as_json:
-        print_json({"ok": all(one["ok"] for one in found), "files": found})
+        print_json({"ok": all(result["ok"] for result in results), "files": results})
     else:
-        for one in found:
-            click.echo(f"{one['file']}: ok ({one['kind']})" if one["ok"] else "\n".join(one["problems"]))
-    if not all(one["ok"] for one in found):
+        for result in results:
+            ok = f"{result['file']}: ok ({result['kind']})"
+            click.echo(ok if result["ok"] else "\n".join(result["problems"]))
+    if not all(result["ok"] for result in results):
         sys.exit(1)
 
 
@@ -112,13 +119,13 @@ def diff(file: Path, other: Path | None, kind: str | None, as_json: bool) -> Non
 
 
 def _kind_of(files: Sequence[Path]) -> str:
-    """The first kind that knows most keys of the files, which is all of them unless some are misspelt."""
+    """The first kind with the fewest unknown keys in the files: none at all, unless a key is misspelt."""
     written = [read_yaml(file) for file in files]
     return min(KINDS, key=lambda kind: sum(_unknown(KINDS[kind], values) for values in written))
 
 
 def _unknown(kind: type[BaseModel], values: dict[Any, Any]) -> int:
-    """How many keys are not of this kind, those in a section that it has not among them."""
+    """How many keys do not belong to this kind, including all keys of an unknown section."""
     count = 0
     for name, value in values.items():
         inside = value if isinstance(value, dict) else {}
@@ -142,7 +149,7 @@ def _validated(file: Path, kind: str | None) -> dict[str, Any]:
 
 
 def _lines(shown: BaseModel, indent: str = "") -> Iterator[str]:
-    """YAML with what a key means behind it; the sections of a configuration say it in their docstring."""
+    """YAML with the meaning of each key behind it. The meaning of a section is its docstring."""
     for name, field in type(shown).model_fields.items():
         value = getattr(shown, name)
         if isinstance(value, BaseModel):
@@ -156,7 +163,7 @@ def _lines(shown: BaseModel, indent: str = "") -> Iterator[str]:
 
 
 def _written(name: str, value: Any) -> str:
-    """A key with its value; no line is folded and a list has no lines of its own, so a comment can follow."""
+    """A key with its value. No line is folded and a list stays on one line, so that a comment can follow."""
     if isinstance(value, list):
         listed = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=sys.maxsize)
         return f"{name}: {listed.rstrip()}"

@@ -7,8 +7,8 @@ from rich.text import Text
 
 from toolkit.cli.output import console, json_option, print_json, print_table
 from toolkit.cli.parameters import constants_option, lang_option, number
+from toolkit.data.languages import detect_language
 from toolkit.data.numbers import find_numbers
-from toolkit.data.schema import detect_lang
 from toolkit.equations import (
     Constant,
     EquationError,
@@ -25,7 +25,7 @@ from toolkit.equations import (
 )
 from toolkit.errors import WarmkitError
 
-# An equation may begin with a minus sign, which must not be taken for an option.
+# An equation may begin with a minus sign, which must not be read as an option.
 _MINUS_FIRST = {"ignore_unknown_options": True}
 
 
@@ -42,7 +42,7 @@ Examples:
   warmkit equation check "x = 450 * (1 - 20%)" --text "₹450 less 20%" --answer 360 --json""",
 )
 @click.argument("equation")
-@click.option("--text", required=True, help="The problem's text, whose numbers are N0, N1, …")
+@click.option("--text", required=True, help="The text of the problem. Its numbers are N0, N1, …")
 @click.option("--answer", callback=number, help="The answer that the equation must give.")
 @lang_option
 @constants_option
@@ -56,7 +56,7 @@ def check(
     as_json: bool,
 ) -> None:
     """Does EQUATION parse, use the numbers of the text, and give the answer? Exit 0 if so, else 1."""
-    operands = find_numbers(text, lang or detect_lang(text))
+    operands = find_numbers(text, lang or detect_language(text))
     verdict = verify(equation, [operand.value for operand in operands], answer, constants)
     if as_json:
         print_json(
@@ -70,7 +70,7 @@ def check(
             }
         )
     else:
-        _print_verdict(verdict, [f"{text[o.start : o.end]}" for o in operands])
+        _print_verdict(verdict, [text[operand.start : operand.end] for operand in operands])
     sys.exit(0 if verdict.ok else 1)
 
 

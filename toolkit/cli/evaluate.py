@@ -8,8 +8,8 @@ import click
 
 from toolkit.cli.output import json_option, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import device_option, skip_bad_option, solver_option
-from toolkit.data.read import read_problems
-from toolkit.data.write import replacing
+from toolkit.data import read_problems
+from toolkit.storage.atomic import replacing
 
 
 @click.command(
@@ -21,7 +21,7 @@ Examples:
 @click.argument("data")
 @solver_option
 @click.option(
-    "--plot", type=click.Path(path_type=Path), help="Draw which operators were taken for which, as SVG."
+    "--plot", type=click.Path(path_type=Path), help="Draw the confusion of operators as an SVG file."
 )
 @device_option
 @skip_bad_option
@@ -29,19 +29,19 @@ Examples:
 def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: bool, as_json: bool) -> None:
     """Answer and equation accuracy on DATA, with 95 % bootstrap intervals.
 
-    Answers that are right by a wrong equation are the gap between the two. The control leaves out the last
-    sentence: a solver that does as well without the question has not read it.
+    The gap between the two comes from answers that are right by a wrong equation. The control leaves out
+    the last sentence: a solver that does as well without the question does not read the question.
     """
     if plot is not None and plot.suffix.lower() != ".svg":
         raise click.UsageError(f"{plot}: the plot is an .svg file.")
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad).problems
+        problems = read_problems(data, skip_bad=skip_bad)
     with waiting("Solving"):
+        from toolkit.nn.device import pick_device
+        from toolkit.solvers import load_solver
         from toolkit.solvers.evaluate import Share, evaluate_solver
-        from toolkit.solvers.solver import Solver
-        from toolkit.warm.device import pick_device
 
-        solver = Solver.load(folder).to(pick_device(device))
+        solver = load_solver(folder, pick_device(device))
         start = time.perf_counter()
         found = evaluate_solver(solver, problems)
         seconds = time.perf_counter() - start
@@ -63,8 +63,8 @@ def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: 
         return
 
     def row(name: str, share: Share) -> tuple[str, ...]:
-        inside = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
-        return name, percent(share.share), inside, f"{share.count:,}"
+        interval = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
+        return name, percent(share.share), interval, f"{share.count:,}"
 
     rows = [row("answers", found.answers)]
     if found.equations is not None:

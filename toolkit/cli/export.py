@@ -6,8 +6,8 @@ import click
 
 from toolkit.cli.output import json_option, print_json, waiting
 from toolkit.cli.parameters import constants_option, skip_bad_option
-from toolkit.data.read import read_candidates, read_problems
-from toolkit.data.write import WRITERS, write_table
+from toolkit.data import read_candidates, read_problems, write_table
+from toolkit.data.write import WRITERS
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 
@@ -28,16 +28,16 @@ Examples:
 )
 @click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
 @click.option(
-    "--gold", is_flag=True, help="Use the gold equations of DATA too. [default: without candidates]"
+    "--gold", is_flag=True, help="Use the gold equations of DATA too. [default: only without --candidates]"
 )
 @click.option(
     "--threshold",
     default=0.0,
     show_default=True,
     type=click.FloatRange(0, 1),
-    help="Leave out equations that are less likely.",
+    help="Leave out equations with a lower posterior.",
 )
-@click.option("--mwptoolkit", is_flag=True, help="The three files that MWPToolkit reads, by split.")
+@click.option("--mwptoolkit", is_flag=True, help="Write the three files that MWPToolkit reads, by split.")
 @constants_option
 @skip_bad_option
 @json_option
@@ -52,23 +52,22 @@ def export(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Write each problem of DATA with one equation: its gold one, or the likeliest that was generated.
+    """Write each problem of DATA with one equation: its gold equation, or the likeliest generated one.
 
-    The columns are those of a problem set and template, posterior, origin: warmkit reads the file back.
+    The columns are those of a problem set, and template, posterior, origin. warmkit can read the file back.
     """
     from toolkit.data.export import with_equations, write_mwptoolkit
 
     if not mwptoolkit and out.suffix.lower() not in WRITERS:
         raise click.UsageError(f"{out}: the name must end in {', '.join(WRITERS)} (or give --mwptoolkit).")
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad).problems
+        problems = read_problems(data, skip_bad=skip_bad, constants=constants)
         table = read_candidates(candidates, problems) if candidates else None
-        equations = with_equations(
-            problems, table, constants, gold=gold or table is None, threshold=threshold
-        )
+        known = problems.gold_templates if gold or table is None else {}
+        equations = with_equations(problems, table, known, threshold)
     if not len(equations):
         raise WarmkitError("No problem has an equation: give --candidates, or allow --gold equations.")
-    files = write_mwptoolkit(equations, out) if mwptoolkit else None
+    files = write_mwptoolkit(equations, problems, out) if mwptoolkit else None
     if files is None:
         write_table(equations, out)
     from_gold = int((equations["origin"] == "gold").sum())

@@ -8,14 +8,14 @@ import click
 
 from toolkit.cli.output import json_option, note, print_json, print_table, progress, share, waiting
 from toolkit.cli.parameters import device_option, out_option, skip_bad_option, workers_options
-from toolkit.cluster.session import Where
+from toolkit.cluster.session import ClusterSpec
 from toolkit.data.read import read_parts
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
-    from toolkit.active.stream import Streamed
+    from toolkit.loop.generation import Streamed
 
-PART = 1024  # problems that are held at a time, by each worker
+PART = 1024  # problems that each worker holds at a time
 
 
 @click.command(
@@ -28,14 +28,14 @@ Examples:
 @click.argument("data")
 @click.option("--model", "folder", required=True, type=click.Path(path_type=Path), help="What `train` wrote.")
 @out_option
-@click.option("--width", default=20, show_default=True, type=click.IntRange(min=1), help="Beams a problem.")
+@click.option("--width", default=20, show_default=True, type=click.IntRange(min=1), help="Beams per problem.")
 @click.option(
     "--search",
     "searched",
     default=0,
     show_default=True,
     type=click.IntRange(0, 3),
-    help="Also score what exhaustive search with so many operators finds.",
+    help="Also score what exhaustive search with this many operators finds.",
 )
 @workers_options
 @device_option
@@ -47,7 +47,7 @@ def generate(
     out: Path,
     width: int,
     searched: int,
-    where: Where | None,
+    spec: ClusterSpec | None,
     storage: str | None,
     device: str,
     skip_bad: bool,
@@ -55,30 +55,25 @@ def generate(
 ) -> None:
     """Write equations that reach the answers of DATA, each with its posterior, as a candidates table.
 
-    Where DATA has gold equations, the temperature of the posterior is fitted on them. A Parquet file is
-    read, and the table written, part by part: there may be more problems than fit in memory.
+    If DATA has gold equations, the temperature of the posterior is fitted on them. A Parquet file is
+    read, and the table written, part by part, so that the problems need not fit in memory.
     """
+    with waiting("Loading the model"):
+        from toolkit.compute import computing
+        from toolkit.loop.generation import stream_candidates
+        from toolkit.methods import GenerateConfig, load_model
+        from toolkit.nn.device import pick_device
+
+        torch_device = pick_device(device)
+        model = load_model(folder, torch_device)
     with waiting(f"Reading {data}"):
-        count, parts = read_parts(data, PART, skip_bad=skip_bad)
+        count, parts = read_parts(data, PART, skip_bad=skip_bad, constants=model.constants)
     if not count:
         raise WarmkitError(f"{data}: there are no problems to generate for.")
-    with waiting("Loading the model"):
-        from toolkit.active.stream import stream_candidates
-        from toolkit.compute import computing
-        from toolkit.warm.checkpoint import load_trained
-        from toolkit.warm.device import pick_device
-
-        on = pick_device(device)
-        trained = load_trained(folder, on)
+    settings = GenerateConfig(width=width, search=searched)
     start = time.perf_counter()
-    with computing(where, on, storage, note) as compute, progress("Generating", count) as advance:
-        found = stream_candidates(
-            lambda some: compute.generate(trained, some, width=width, searched=searched),
-            parts,
-            trained.model.layout.constants,
-            out,
-            advance,
-        )
+    with computing(spec, torch_device, storage, note) as compute, progress("Generating", count) as advance:
+        found = stream_candidates(lambda sets: compute.candidates(model, sets, settings), parts, out, advance)
     seconds = time.perf_counter() - start
     figures = {
         "problems": found.problems,
@@ -88,7 +83,9 @@ def generate(
         "seconds": seconds,
         "temperature": found.temperature,
         "candidates": found.candidates,
-        "unsolved_problems": [{"id": u.problem_id, "best_miss": u.miss} for u in found.unsolved],
+        "unsolved_problems": [
+            {"id": unsolved.problem_id, "best_miss": unsolved.miss} for unsolved in found.unsolved
+        ],
         "out": str(out),
     }
     if as_json:
@@ -96,7 +93,7 @@ def generate(
         return
     _print(found, out, seconds)
     if found.unsolved:
-        rows = [(u.problem_id, u.miss or "") for u in found.unsolved[:10]]
+        rows = [(unsolved.problem_id, unsolved.miss or "") for unsolved in found.unsolved[:10]]
         print_table("unsolved", rows, ("id", "best miss"))
 
 

@@ -23,16 +23,16 @@ NAMES = {
 
 
 class LiveView:
-    """Draws what a loop tells. `talks` says that the annotator uses the terminal itself."""
+    """Draws what a loop reports. `interactive` means that the annotator uses the terminal itself."""
 
-    def __init__(self, run: str, rounds: int | None, talks: bool) -> None:
+    def __init__(self, run: str, rounds: int | None, interactive: bool) -> None:
         self.screen = console(stderr=True)
-        self.run, self.rounds, self.talks = run, rounds, talks
+        self.run, self.rounds, self.interactive = run, rounds, interactive
         self.round, self.name, self.share = 0, "", 0.0
         self.known: dict[str, float | int | None] = {}
         self.begun = self.round_begun = time.monotonic()
         self.took: list[float] = []
-        self.said = ""
+        self.message = ""
         self.live = Live(console=self.screen, transient=True, refresh_per_second=4)
 
     def __enter__(self) -> "LiveView":
@@ -49,10 +49,10 @@ class LiveView:
             if self.round:
                 self.took.append(now - self.round_begun)
             self.round_begun = now
-        self.round, self.name, self.share, self.said = round_, name, 0.0, ""
+        self.round, self.name, self.share, self.message = round_, name, 0.0, ""
         if not self.screen.is_terminal:
             click.echo(f"round {round_}: {name}", err=True)
-        elif self.talks and name == "annotate":
+        elif self.interactive and name == "annotate":
             self.live.stop()
         else:
             self.live.start()
@@ -67,9 +67,9 @@ class LiveView:
         self._draw()
 
     def say(self, sentence: str) -> None:
-        if sentence != self.said and not self.live.is_started:
+        if sentence != self.message and not self.live.is_started:
             click.echo(sentence, err=True)
-        self.said = sentence
+        self.message = sentence
         self._draw()
 
     def _draw(self) -> None:
@@ -84,8 +84,8 @@ class LiveView:
         bar = Table.grid()
         bar.add_row(ProgressBar(total=1.0, completed=min(self.share, 1.0), width=44))
         parts: list[RenderableType] = [heading, bar, table]
-        if self.said:
-            parts.append(Text(self.said, "yellow"))
+        if self.message:
+            parts.append(Text(self.message, "yellow"))
         self.live.update(Panel(Group(*parts), title=self.run, title_align="left", width=64))
 
     def _written(self, name: str) -> str:
@@ -94,7 +94,7 @@ class LiveView:
         return percent(value) if name in SHARES else f"{value:,.0f}"
 
     def _left(self) -> str:
-        """An estimate from the rounds so far, where their number is fixed."""
+        """An estimate from the rounds so far, if the number of rounds is fixed."""
         if self.rounds is None or not self.took:
             return ""
         left = sum(self.took) / len(self.took) * max(0, self.rounds + 1 - self.round)

@@ -1,4 +1,4 @@
-"""`warmkit loop`: rounds of training and asking, and what they come to."""
+"""`warmkit loop`: rounds of training and asking, and their results."""
 
 import sys
 import time
@@ -12,9 +12,13 @@ from toolkit.cli.live import LiveView
 from toolkit.cli.output import json_option, note, print_json, print_table, waiting
 from toolkit.cli.parameters import device_option, runs_option, set_option, workers_options
 from toolkit.cli.runs import figures_of
-from toolkit.cluster.session import Where
+from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.errors import WarmkitError
+from toolkit.loop.annotators import ANNOTATORS, annotator_of, check_annotator, webhook_sleep
+from toolkit.loop.config import PYTHON, LoopConfig
+from toolkit.loop.run import create_run, locked, open_run
+from toolkit.methods import METHODS
 
 
 @click.command(
@@ -34,21 +38,22 @@ Examples:
 @click.option("--run", "name", help="The name of the run. [default: the next free run-N]")
 @click.option(
     "--annotator",
-    type=click.Choice(["oracle", "terminal", "file", "label-studio"]),
+    type=click.Choice([name for name in ANNOTATORS if name != PYTHON]),
     help="Who is asked: the data set's own equations, you, whoever fills in a CSV file, or people in Label "
     "Studio (see warmkit annotate).",
 )
+@click.option("--method", type=click.Choice(list(METHODS)), help="The method of step one. [default: warm]")
 @click.option("--strategy", help="How problems are chosen, for instance margin, hybrid, random.")
-@click.option("--rounds", type=click.IntRange(min=1), help="Ask so many times.")
-@click.option("--batch", type=click.IntRange(min=1), help="Ask about so many problems a round.")
-@click.option("--budget", type=click.IntRange(min=0), help="Ask about so many problems in all.")
+@click.option("--rounds", type=click.IntRange(min=1), help="Ask in this many rounds.")
+@click.option("--batch", type=click.IntRange(min=1), help="Ask about this many problems per round.")
+@click.option("--budget", type=click.IntRange(min=0), help="Ask about this many problems in all.")
 @click.option("--seed", type=int, help="The same seed gives the same run.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
 @click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine wake the loop early.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
-@click.option("--rewind", type=click.IntRange(min=1), metavar="ROUND", help="Undo this round and all later.")
-@click.option("--revoke", metavar="ID", help="Take back what annotators said of a problem.")
+@click.option("--rewind", type=click.IntRange(min=1), metavar="ROUND", help="Undo this and all later rounds.")
+@click.option("--revoke", metavar="ID", help="Revoke all responses to a problem.")
 @runs_option
 @workers_options
 @device_option
@@ -58,6 +63,7 @@ def loop(
     test: str | None,
     name: str | None,
     annotator: str | None,
+    method: str | None,
     strategy: str | None,
     rounds: int | None,
     batch: int | None,
@@ -70,22 +76,23 @@ def loop(
     rewind: int | None,
     revoke: str | None,
     runs: Path,
-    where: Where | None,
+    spec: ClusterSpec | None,
     storage: str | None,
     device: str,
     as_json: bool,
 ) -> None:
-    """Learn the equations of DATA in rounds, asking annotators about the problems that are least sure.
+    """Learn the equations of DATA in rounds, asking annotators about the least certain problems.
 
-    Everything is kept in the folder runs/NAME; report.html there shows what the run came to. A run that
-    was stopped, or killed, goes on with --resume.
+    Everything is kept in the folder runs/NAME; its report.html shows the results. A run that was stopped,
+    or killed, goes on with --resume.
     """
     if (resume or rewind or revoke) and name is None:
-        raise click.UsageError("Say which run: --run NAME.")
+        raise click.UsageError("Name the run: --run NAME.")
     given: dict[str, Any] = {
         "data": data,
         "test": test,
         "annotator.name": annotator,
+        "method": method,
         "active.strategy": strategy,
         "stop.rounds": rounds,
         "active.batch": batch,
@@ -93,26 +100,22 @@ def loop(
         "seed": seed,
     }
     if budget is not None and rounds is None:
-        given["stop.rounds"] = "null"  # a budget alone is not cut short by the usual number of rounds
+        given["stop.rounds"] = "null"  # a budget alone is not limited by the default number of rounds
     settings = [f"{key}={value}" for key, value in given.items() if value is not None] + [*overrides]
     with waiting("Loading torch"):
-        from toolkit.active.acquire import find_strategy
         from toolkit.compute import computing
-        from toolkit.loop.config import LoopConfig
         from toolkit.loop.loop import Loop
-        from toolkit.loop.outcome import write_outcome
-        from toolkit.loop.people import annotator_of, check_annotator, woken
-        from toolkit.loop.run import create_run, locked, open_run
-        from toolkit.warm.device import pick_device
+        from toolkit.loop.results import write_results
+        from toolkit.nn.device import pick_device
 
     if name is not None and (resume or rewind or revoke):
-        own = runs / name / "config.yaml"
-        changed = config_file is not None or bool(settings)
-        base = config_file or (own if own.exists() else None)
-        run = open_run(runs, name, load_config(LoopConfig, base, settings) if changed else None)
+        run = open_run(runs, name)
+        if config_file is not None or settings:
+            run.ledger.close()
+            base = config_file or run.folder / "config.yaml"
+            run = open_run(runs, name, load_config(LoopConfig, base, settings))
     else:
         config = load_config(LoopConfig, config_file, settings)
-        find_strategy(config.active.strategy)
         check_annotator(config)
         with waiting(f"Reading {config.data}"):
             run = create_run(runs, name, config)
@@ -123,18 +126,18 @@ def loop(
             return
         if revoke:
             if not run.ledger.revoke(revoke):
-                raise WarmkitError(f"{run.folder}: annotators said nothing of a problem {revoke}.")
-            click.echo(f"{run.folder}: what was said of {revoke} counts no more from the next round on.")
+                raise WarmkitError(f"{run.folder}: there is no response to a problem {revoke}.")
+            click.echo(f"{run.folder}: responses to {revoke} do not count from the next round on.")
             return
-        talks, on = run.config.annotator.name == "terminal", pick_device(device)
-        people = annotator_of(run)
+        on_terminal, run_annotator = run.config.annotator.name == "terminal", annotator_of(run)
         with (
-            computing(where, on, storage, note) as compute,
-            woken(people) if webhook else nullcontext(time.sleep) as sleep,
-            LiveView(f"run {run.name}", run.config.stop.rounds, talks) as view,
+            computing(spec, pick_device(device), storage, note) as compute,
+            webhook_sleep(run_annotator) if webhook else nullcontext(time.sleep) as sleep,
+            LiveView(f"run {run.name}", run.config.stop.rounds, on_terminal) as view,
         ):
-            stop = Loop(run, people, view, compute, on, sleep).go()
-        outcome = write_outcome(run)
+            running = Loop(run, run_annotator, view=view, compute=compute, sleep=sleep)
+            stop = running.rounds()
+        outcome = write_results(running.state)
     if as_json:
         print_json(outcome)
     else:
@@ -143,7 +146,9 @@ def loop(
         sys.exit(130)
 
 
-def _print(outcome: dict[str, Any], why: str) -> None:
+def _print(outcome: dict[str, Any], reason: str) -> None:
     rows = [*figures_of(outcome), ("seconds", f"{outcome['seconds']:.0f}")]
     print_table(f"run {outcome['run']}", rows)
-    click.echo(f"{why}\nReport in {outcome['report']}")
+    if outcome["stopped_by"] == "interrupt":
+        reason += " Go on with --resume."
+    click.echo(f"{reason}\nReport in {outcome['report']}")

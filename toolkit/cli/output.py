@@ -1,4 +1,4 @@
-"""How commands speak: tables and progress for a person at a terminal, plain lines in a pipe, JSON."""
+"""The output of commands: tables and progress bars on a terminal, plain lines in a pipe, JSON."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +15,8 @@ from rich.text import Text
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
-WIDEST = 100_000  # characters of a line in a pipe, where there is no screen to fit
-LONG_FIGURE = 12  # characters; what is longer may be a sentence that begins with a figure
+WIDEST = 100_000  # characters of a line in a pipe, which has no screen to fit
+LONG_FIGURE = 12  # characters; a longer cell may be a sentence that begins with a figure
 
 
 def console(stderr: bool = False) -> Console:
@@ -29,7 +29,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[str] = ()) -> None:
-    """A table that fits the screen: text folds, figures stand right. In a pipe a row is a line."""
+    """A table that fits the screen: text folds, figures are right-aligned. In a pipe a row is a line."""
     out = console()
     if not out.is_terminal:
         out.width = WIDEST
@@ -50,7 +50,7 @@ def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[s
             header,
             justify="right" if figures else "left",
             overflow="fold",
-            min_width=min(widest, LONG_FIGURE) if figures else None,  # it is the text beside it that folds
+            min_width=min(widest, LONG_FIGURE) if figures else None,  # only text folds
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
@@ -81,7 +81,7 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], object]]:
 
 @contextmanager
 def waiting(label: str) -> Iterator[Callable[[str], object]]:
-    """A spinner for what has no measurable progress; call what it gives to change the label."""
+    """A spinner for work without measurable progress. Call what it yields to change the label."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         yield lambda text: None
@@ -91,7 +91,7 @@ def waiting(label: str) -> Iterator[Callable[[str], object]]:
 
 
 def note(text: str) -> None:
-    """Something to know, beside the result."""
+    """A remark on the error stream, beside the result."""
     click.echo(text, err=True)
 
 
@@ -104,15 +104,16 @@ def percent(value: float | None) -> str:
 
 
 def setting(value: Any) -> str:
-    """The value of a key as one writes it in YAML: null, true, 0.5, plain words."""
+    """The value of a key as written in YAML: null, true, 0.5, plain words."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def print_duplicates(pairs: pl.DataFrame) -> None:
-    """Near-duplicates that stand in different splits, as a warning."""
+    """Near-duplicates in different splits, as a warning."""
     if not len(pairs):
         click.echo("no near-duplicates across splits")
         return
     click.echo(f"warning: {len(pairs):,} near-duplicates across splits:", err=True)
-    for one, other, similarity, here, there in pairs.head(10).iter_rows():
-        click.echo(f"  {one} ({here}) ~ {other} ({there}): {100 * similarity:.0f} % alike", err=True)
+    for first, second, similarity, split, other_split in pairs.head(10).iter_rows():
+        alike = f"{100 * similarity:.0f} % alike"
+        click.echo(f"  {first} ({split}) ~ {second} ({other_split}): {alike}", err=True)

@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
-from toolkit.cluster.session import Where
+from toolkit.cluster.session import ClusterSpec
 from toolkit.data.schema import read_number
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant, EquationError, parse_constant
+from toolkit.methods import METHODS
+from toolkit.solvers import SOLVERS
 
 
 def number(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
@@ -64,7 +66,7 @@ def gold_share(ctx: click.Context, param: click.Parameter, value: str) -> float:
 
 
 def table_path(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
-    """A file whose name says in which form to write a table; wrong names are told before any work."""
+    """A file whose suffix is the format of a table. A wrong suffix is refused before any work."""
     if value.suffix.lower() not in WRITERS:
         raise click.BadParameter(f"{value}: the name must end in {', '.join(WRITERS)}.")
     return value
@@ -75,7 +77,7 @@ constants_option = click.option(
     callback=constants,
     default="1,π",
     show_default=True,
-    help="V_const: numbers that an equation may use though the text has not.",
+    help="V_const: numbers that an equation may use even if the text does not have them.",
 )
 lang_option = click.option("--lang", help="Language of the text (en, hi, zh). [default: by its script]")
 out_option = click.option(
@@ -95,8 +97,15 @@ solver_option = click.option(
     type=click.Path(path_type=Path),
     help="The folder that `warmkit solver fit` wrote.",
 )
-kind_choice = click.Choice(["gts", "graph2tree"])
-test_option = click.option("--test", metavar="DATA", help="Also solve these problems, and say how well.")
+solver_choice = click.Choice(list(SOLVERS))
+method_option = click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="warm",
+    show_default=True,
+    help="The method of step one.",
+)
+test_option = click.option("--test", metavar="DATA", help="Also evaluate the solver on these problems.")
 set_option = click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set one key of the configuration."
 )
@@ -112,28 +121,28 @@ device_option = click.option(
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="auto takes CUDA where there is one.",
+    help="auto: CUDA if available.",
 )
 address_option = click.option(
-    "--address", metavar="HOST:PORT", help="Of a Ray cluster. [default: this machine]"
+    "--address", metavar="HOST:PORT", help="The Ray cluster to use. [default: this machine]"
 )
 dashboard_option = click.option(
-    "--dashboard", is_flag=True, help="Start Ray's dashboard, and say where it is."
+    "--dashboard", is_flag=True, help="Start Ray's dashboard and print its address."
 )
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
 
 
 def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--workers and what belongs to it, as one parameter `where`: None means this process, without Ray."""
+    """--workers and related options, as one parameter `spec`. None means this process, without Ray."""
 
-    @click.option("--workers", type=click.IntRange(min=1), help="Work on so many Ray workers.")
+    @click.option("--workers", type=click.IntRange(min=1), help="Use this many Ray workers.")
     @click.option("--gpu", is_flag=True, help="A GPU for each worker.")
     @address_option
-    @click.option("--storage", metavar="PLACE", help="A folder or URL that all nodes of the cluster see.")
+    @click.option("--storage", metavar="LOCATION", help="A folder or URL that all nodes of the cluster see.")
     @dashboard_option
     @verbose_option
     @functools.wraps(command)
-    def with_where(
+    def with_spec(
         *args: Any,
         workers: int | None,
         gpu: bool,
@@ -143,7 +152,7 @@ def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         asked = workers is not None or gpu or dashboard or address is not None
-        where = Where(workers or 1, gpu, address, dashboard, verbose) if asked else None
-        return command(*args, where=where, **kwargs)
+        spec = ClusterSpec(workers or 1, gpu, address, dashboard, verbose) if asked else None
+        return command(*args, spec=spec, **kwargs)
 
-    return with_where
+    return with_spec

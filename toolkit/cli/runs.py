@@ -1,4 +1,4 @@
-"""`warmkit runs`: what runs there are, what they came to, and in what they differ."""
+"""`warmkit runs`: list runs, show and compare their results, delete them."""
 
 import shlex
 import sqlite3
@@ -15,7 +15,7 @@ from toolkit.config import changed_keys, known_keys
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import Run, delete_run, open_run, run_names
-from toolkit.loop.summary import stage_seconds, state, summary
+from toolkit.loop.summary import activity, stage_seconds, summary
 
 POOL = ("labels", "known", "reached", "gold_equivalent", "confidence", "random_error")
 COUNTS = ("labels", "known")
@@ -23,8 +23,8 @@ HEADERS = (
     *("run", "data", "annotator", "strategy", "rounds", "labels", "reached", "gold", "solver"),
     *("ended by", "seconds"),
 )
-WIDE = 120  # characters of a screen; on a smaller one, what a run is about goes below its name
-NEARLY = 0.95  # of the best accuracy of a run: how soon it was nearly as good as it got
+WIDE = 120  # characters of a screen; on a narrower one, data, annotator and strategy go below the name
+NEARLY = 0.95  # of the best accuracy of a run: from here on it counts as nearly the best
 
 
 @click.group()
@@ -53,13 +53,13 @@ def list_(runs: Path, as_json: bool) -> None:
         return
     screen = console()
     if screen.is_terminal and screen.width < WIDE:
-        rows = [_narrow(_row(one)) for one in found]
+        rows = [_narrow(_row(entry)) for entry in found]
         print_table("", rows, (HEADERS[0], *HEADERS[4:]))
     else:
-        print_table("", [_row(one) for one in found], HEADERS)
-    for one in found:
-        if one["state"] == "damaged":
-            click.echo(f"warning: {one['problem']}", err=True)
+        print_table("", [_row(entry) for entry in found], HEADERS)
+    for entry in found:
+        if entry["state"] == "damaged":
+            click.echo(f"warning: {entry['problem']}", err=True)
 
 
 @runs.command(
@@ -72,7 +72,7 @@ Examples:
 @runs_option
 @json_option
 def show(name: str, runs: Path, as_json: bool) -> None:
-    """Show what the run NAME came to, round by round."""
+    """Show the results of the run NAME, round by round."""
     with _opened(runs, name) as run:
         entry, rounds, seconds = _entry(run), _rounds(run), stage_seconds(run)
         end = run.ledger.fact("end") or {}
@@ -84,7 +84,7 @@ def show(name: str, runs: Path, as_json: bool) -> None:
     print_table(f"run {name}", [(label, entry[label]) for label in labels] + _figures(entry))
     if rounds:
         headers = ("round", "labels", "known", "reached", "gold", "confidence", "random error", "solver")
-        print_table("\nby round", [_round_row(one) for one in rounds], headers)
+        print_table("\nby round", [_round_row(figures) for figures in rounds], headers)
     if seconds:
         print_table("\nseconds by stage", [(stage, f"{spent:.1f}") for stage, spent in seconds.items()])
     click.echo("")
@@ -107,10 +107,10 @@ Examples:
 @runs_option
 @json_option
 def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
-    """Compare runs side by side: in what they were set up differently, and what they came to."""
+    """Compare runs side by side: how their settings differ, and their results."""
     names = tuple(dict.fromkeys(names))
     if len(names) < 2:
-        raise click.UsageError("Name two runs at least.")
+        raise click.UsageError("Name at least two runs.")
     configs, entries = [], []
     for name in names:
         with _opened(runs, name) as run:
@@ -123,16 +123,16 @@ def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
         return
     if differences:
         rows = [(key, *(setting(value) for value in row)) for key, row in differences.items()]
-        print_table("set up differently", rows, ("", *names))
+        print_table("settings that differ", rows, ("", *names))
         click.echo("")
     else:
-        click.echo("They are set up alike.\n")
-    columns = [[*_figures(one), _soon_row(one)] for one in entries]
+        click.echo("Their settings are the same.\n")
+    columns = [[*_figures(entry), _soon_row(entry)] for entry in entries]
     figures = [
         (cells[0][0], *(value for _, value in cells))
         for cells in zip(*columns, strict=True)  # a row of the table is one figure of every run
     ]
-    print_table("what they came to", figures, ("", *names))
+    print_table("results", figures, ("", *names))
 
 
 @runs.command(
@@ -166,7 +166,7 @@ def delete(names: tuple[str, ...], yes: bool, runs: Path, as_json: bool) -> None
 
 @contextmanager
 def _opened(root: Path, name: str) -> Iterator[Run]:
-    """A run to read from. What is wrong with its files is a sentence, whenever it shows."""
+    """A run to read from. A damaged file becomes a `WarmkitError`, whenever it is noticed."""
     try:
         run = open_run(root, name)
         try:
@@ -194,7 +194,7 @@ def _entry(run: Run) -> dict[str, Any]:
         "data": run.config.data,
         "annotator": run.config.annotator.name,
         "strategy": run.config.active.strategy,
-        "state": state(run),
+        "state": activity(run),
         "problem": None,
     }
 
@@ -211,7 +211,7 @@ def _hindrance(root: Path, name: str) -> str | None:
     """Why a run can't be deleted."""
     try:
         with _opened(root, name) as run:
-            at_work = state(run) == "running"
+            is_running = activity(run) == "running"
     except WarmkitError as error:
         damaged = name in run_names(root)
         return (
@@ -219,11 +219,11 @@ def _hindrance(root: Path, name: str) -> str | None:
             if damaged
             else str(error)
         )
-    return f"{root / name}: the run is being worked on. Wait, or stop it." if at_work else None
+    return f"{root / name}: the run is being worked on. Wait, or stop it." if is_running else None
 
 
 def _rounds(run: Run) -> list[dict[str, Any]]:
-    """The figures of each round, None where a round has none."""
+    """The figures of each round, None for those that a round does not have."""
     values = {(round_, split, name): value for round_, split, name, value in run.ledger.metrics()}
     rounds = []
     for round_ in sorted({round_ for round_, _, _ in values}):
@@ -236,21 +236,24 @@ def _rounds(run: Run) -> list[dict[str, Any]]:
 
 
 def _soon(rounds: Sequence[dict[str, Any]]) -> int | None:
-    """The labels with which the solver was first nearly as good as it ever was."""
-    measured = [(one["labels"], one["answer_accuracy"]) for one in rounds if one["answer_accuracy"]]
+    """The number of labels at which the solver first came near its best accuracy."""
+    measured = [
+        (figures["labels"], figures["answer_accuracy"]) for figures in rounds if figures["answer_accuracy"]
+    ]
     best = max((accuracy for _, accuracy in measured), default=0.0)
     return next((labels for labels, accuracy in measured if accuracy >= NEARLY * best), None)
 
 
 def _differences(configs: Sequence[LoopConfig]) -> dict[str, list[Any]]:
-    """The keys in which not all are alike, in the order of a file, with the value of each."""
+    """The keys that are not the same in all configurations, in the order of a file: the value in each."""
     first, *others = configs
-    changes = [changed_keys(first, other) for other in others]
+    changes = [changed_keys(first, config) for config in others]
     differences = {}
     for key in known_keys(LoopConfig):
-        before = next((its[key][0] for its in changes if key in its), None)
-        if any(key in its for its in changes):
-            differences[key] = [before, *(its[key][1] if key in its else before for its in changes)]
+        before = next((changed[key][0] for changed in changes if key in changed), None)
+        if any(key in changed for changed in changes):
+            values = [changed[key][1] if key in changed else before for changed in changes]
+            differences[key] = [before, *values]
     return differences
 
 
@@ -278,7 +281,7 @@ def _narrow(row: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def figures_of(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a run came to, as rows of a table."""
+    """The results of a run, as rows of a table."""
     return [
         ("rounds of asking", f"{entry['rounds']}"),
         ("labels used", f"{entry['labels']:,}"),
@@ -301,13 +304,13 @@ def _soon_row(entry: dict[str, Any]) -> tuple[str, str]:
     return f"labels to {100 * NEARLY:.0f} % of its best solver", "–" if labels is None else f"{labels:,}"
 
 
-def _round_row(one: dict[str, Any]) -> tuple[str, ...]:
-    counts = ("–" if one[name] is None else f"{one[name]:,}" for name in COUNTS)
+def _round_row(figures: dict[str, Any]) -> tuple[str, ...]:
+    counts = ("–" if figures[name] is None else f"{figures[name]:,}" for name in COUNTS)
     shares = ("reached", "gold_equivalent", "confidence", "random_error", "answer_accuracy")
-    return (f"{one['round']}", *counts, *(percent(one[name]) for name in shares))
+    return (f"{figures['round']}", *counts, *(percent(figures[name]) for name in shares))
 
 
 def _resume(root: Path, name: str) -> str:
-    """The command that goes on with a run."""
+    """The command that resumes a run."""
     elsewhere = "" if root == Path("runs") else f" --runs {shlex.quote(str(root))}"
     return f"warmkit loop --run {shlex.quote(name)}{elsewhere} --resume"

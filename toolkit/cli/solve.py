@@ -26,7 +26,7 @@ Examples:
 @click.argument("text", required=False)
 @solver_option
 @click.option(
-    "--file", "source", type=click.File(encoding="utf-8"), help="A problem a line; - is standard input."
+    "--file", "source", type=click.File(encoding="utf-8"), help="One problem per line; - is standard input."
 )
 @click.option(
     "--top", default=1, show_default=True, type=click.IntRange(1, 20), help="How many equations to show."
@@ -43,14 +43,14 @@ def solve(
     device: str,
     as_json: bool,
 ) -> None:
-    """Solve the problem TEXT, or each line of a file, or of standard input."""
+    """Solve the problem TEXT, or each line of a file or of standard input."""
     texts = _texts(text, source)
     with waiting("Loading the solver"):
+        from toolkit.nn.device import pick_device
+        from toolkit.solvers import load_solver
         from toolkit.solvers.answer import answer
-        from toolkit.solvers.solver import Solver
-        from toolkit.warm.device import pick_device
 
-        solver = Solver.load(folder).to(pick_device(device))
+        solver = load_solver(folder, pick_device(device))
     answers = answer(solver, texts, top, lang)
     for answered in answers:
         if as_json:

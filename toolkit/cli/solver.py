@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,23 +10,21 @@ from toolkit.cli.output import json_option, print_json, progress, waiting
 from toolkit.cli.parameters import (
     constants_option,
     device_option,
-    kind_choice,
     set_option,
     skip_bad_option,
+    solver_choice,
     test_option,
 )
 from toolkit.config import load_config
-from toolkit.data.read import read_candidates, read_problems
+from toolkit.data import read_candidates, read_problems
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
-
-if TYPE_CHECKING:
-    from toolkit.solvers.solver import SolverEpoch
+from toolkit.solvers import Progress, SolverInput, find_solver
 
 
 @click.group()
 def solver() -> None:
-    """Train a solver on equations: gold ones, and those that `warmkit generate` found."""
+    """Train a solver on gold equations, and on those that `warmkit generate` found."""
 
 
 @solver.command(
@@ -38,13 +36,13 @@ Examples:
 )
 @click.argument("data")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the solver.")
-@click.option("--kind", type=kind_choice, default="gts", show_default=True, help="Which solver.")
+@click.option("--kind", type=solver_choice, default="gts", show_default=True, help="Which solver.")
 @click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
 @click.option("--gold", is_flag=True, help="With --candidates: use the gold equations of DATA too.")
 @test_option
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file.")
 @set_option
-@click.option("--seed", type=int, help="The same seed gives the same solver.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same solver.")
 @device_option
 @constants_option
 @skip_bad_option
@@ -58,7 +56,7 @@ def fit(
     test: str | None,
     config_file: Path | None,
     overrides: tuple[str, ...],
-    seed: int | None,
+    seed: int,
     device: str,
     constants: tuple[Constant, ...],
     skip_bad: bool,
@@ -66,49 +64,42 @@ def fit(
 ) -> None:
     """Train on the equations of DATA; the solver goes to the folder --out.
 
-    Without --candidates it learns from the gold equations of DATA, with them from the candidates alone.
+    Without --candidates it learns from the gold equations of DATA. With --candidates it learns from the
+    candidates alone, unless --gold is given.
     """
-    from toolkit.solvers.config import SolverConfig
-
     if (out / "solver.json").exists():
         raise WarmkitError(f"{out}: there is a solver already. Name another folder.")
-    if seed is not None:
-        overrides = (*overrides, f"seed={seed}")
-    config = load_config(SolverConfig, config_file, overrides)
+    chosen = find_solver(kind)
+    config = load_config(chosen.Config, config_file, overrides)
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad).problems
+        problems = read_problems(data, skip_bad=skip_bad, constants=constants)
         table = read_candidates(candidates, problems) if candidates else None
-        tested = read_problems(test, skip_bad=skip_bad).problems if test else None
+        tested = read_problems(test, skip_bad=skip_bad, constants=constants) if test else None
     with waiting("Loading torch"):
+        from toolkit.nn.device import pick_device
         from toolkit.solvers.evaluate import accuracies
-        from toolkit.solvers.solver import Solver
-        from toolkit.warm.device import pick_device
 
     start = time.perf_counter()
-    losses: list[float] = []
-    with progress(f"Training {kind}", config.epochs * config.members) as advance:
+    last = Progress(0, 1, 0.0)
+    with progress(f"Training {kind}", 1_000) as advance:
 
-        def on_epoch(epoch: "SolverEpoch") -> None:
-            losses.append(epoch.loss)
-            advance(1)
+        def on_progress(now: Progress) -> None:
+            nonlocal last
+            advance(1_000 * now.done // now.total - 1_000 * last.done // now.total)
+            last = now
 
-        trained = Solver.fit(
-            kind,
-            problems,
-            table,
-            config,
-            gold=gold or table is None,
-            constants=constants,
+        known = problems.gold_templates if gold or table is None else {}
+        trained = chosen.fit(
+            SolverInput(problems, known, table, config, seed),
             device=pick_device(device),
-            on_epoch=on_epoch,
+            on_progress=on_progress,
         )
     trained.save(out)
     figures: dict[str, Any] = {
         "out": str(out),
         "kind": kind,
         "problems": len(problems),
-        "epochs": config.epochs,
-        "loss": losses[-1],
+        "loss": last.loss,
         "seconds": time.perf_counter() - start,
     }
     if tested is not None:

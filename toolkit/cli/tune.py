@@ -1,4 +1,4 @@
-"""`warmkit tune`: a sweep over settings with Ray Tune, and what it came to."""
+"""`warmkit tune`: a sweep over settings with Ray Tune, and its results."""
 
 import sys
 import time
@@ -12,11 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from toolkit.cli.output import console, json_option, note, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import address_option, dashboard_option, set_option, verbose_option
-from toolkit.cluster.session import Where
+from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 
 if TYPE_CHECKING:
-    from tune.results import Outcome
+    from tune.results import TrialResult
     from tune.sweep import Sweep
 
 MOST_ROWS = 10
@@ -36,21 +36,21 @@ Examples:
   warmkit loop --config runs/tune/first/best.yaml"""
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", help="The name of the sweep. [default: that of FILE]")
+@click.option("--name", help="The name of the sweep. [default: the name of FILE]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Its folder; all nodes of a cluster must see it. [default: runs/tune/NAME]",
+    help="The folder of the sweep. All nodes of a cluster must see it. [default: runs/tune/NAME]",
 )
 @click.option(
     "--resume", is_flag=True, help="Go on with a sweep that was stopped; failed trials are run again."
 )
-@click.option("--trials", type=click.IntRange(min=1), help="Run so many trials at most (budget.trials).")
+@click.option("--trials", type=click.IntRange(min=1), help="Run at most this many trials (budget.trials).")
 @click.option(
     "--time-budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop after so much time (budget.seconds); --resume goes on.",
+    help="Stop after this time (budget.seconds); go on with --resume.",
 )
 @set_option
 @address_option
@@ -70,28 +70,28 @@ def tune(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Try the settings that FILE names, each with some seeds, and say which is best.
+    """Try the settings that FILE names, each with some seeds, and show the best.
 
     The sweep's folder holds results.parquet, page.html with maps and curves, and best.yaml, which
     `warmkit loop --config` takes. A sweep that was stopped, or killed, goes on with --resume.
     """
     from toolkit.loop.run import checked_name
     from tune.config import TuneConfig
-    from tune.outcome import write_results
     from tune.sweep import create_sweep, open_sweep, run_sweep
+    from tune.write import write_results
 
     given = {"budget.trials": trials, "budget.seconds": time_budget}
     settings = [*overrides, *(f"{key}={value}" for key, value in given.items() if value is not None)]
     config = load_config(TuneConfig, file, settings)
     folder = out or Path("runs") / "tune" / checked_name(name or file.stem)
-    where = Where(address=address, dashboard=dashboard, verbose=verbose)
+    spec = ClusterSpec(address=address, dashboard=dashboard, verbose=verbose)
     start = time.perf_counter()
     with waiting(f"Reading {config.data}"):
         sweep = open_sweep(folder, config) if resume else create_sweep(folder, config)
     interrupted = False
     with _progress(sweep) as on_end:
         try:
-            run_sweep(sweep, on_end, where, note)
+            run_sweep(sweep, on_end, spec, note)
         except KeyboardInterrupt:
             interrupted = True
     figures = {**write_results(sweep), "seconds": time.perf_counter() - start}
@@ -99,32 +99,33 @@ def tune(
         print_json(figures)
     else:
         _print_best(sweep)
-        _tell(figures, sweep.planned, sweep.left(), interrupted)
+        _print_end(figures, sweep.planned, sweep.left(), interrupted)
     if interrupted:
         sys.exit(130)
 
 
 def _print_best(sweep: "Sweep") -> None:
-    """The best settings; keys have columns of their own as long as the screen is wide enough for them."""
-    from tune.plan import short, told, written
+    """The best settings. Each key has its own column, unless there are too many keys."""
+    from tune.plan import describe, short, written
     from tune.results import ranked
 
     keys = list(sweep.config.space)
-    apart = len(keys) <= MOST_KEYS
-    heads = [short(key).replace("_", " ") for key in keys] if apart else ["setting"]
+    by_key = len(keys) <= MOST_KEYS
+    heads = [short(key).replace("_", " ") for key in keys] if by_key else ["setting"]
     rows = []
-    for one in ranked(sweep.config, sweep.outcomes())[:MOST_ROWS]:
-        named = [written(one.keys[key]) for key in keys] if apart else [told(one.keys)]
-        rows.append((*named, *(percent(one.mean(name)) for name in SHARES), f"{one.mean('seconds'):.1f}"))
+    for setting in ranked(sweep.config, sweep.results())[:MOST_ROWS]:
+        named = [written(setting.keys[key]) for key in keys] if by_key else [describe(setting.keys)]
+        shares = [percent(setting.mean(name)) for name in SHARES]
+        rows.append((*named, *shares, f"{setting.mean('seconds'):.1f}"))
     print_table(f"sweep {sweep.folder.name}", rows, (*heads, *HEADERS))
 
 
-def _tell(figures: dict[str, Any], planned: int, left: int, interrupted: bool) -> None:
+def _print_end(figures: dict[str, Any], planned: int, left: int, interrupted: bool) -> None:
     if figures["failed"]:
         click.echo(f"{figures['failed']} trials failed; {figures['results']} says why.", err=True)
     if left:
-        why = "It was stopped from the keyboard" if interrupted else "The time was up, or trials failed"
-        click.echo(f"{why}: {left} of {planned} trials are left, --resume goes on.")
+        reason = "It was stopped from the keyboard" if interrupted else "The time was up, or trials failed"
+        click.echo(f"{reason}: {left} of {planned} trials are left. Go on with --resume.")
     if figures["best"]:
         best = figures["best"]
         click.echo(f"Best by {best['metric']}: warmkit loop --config {best['config']}")
@@ -132,14 +133,14 @@ def _tell(figures: dict[str, Any], planned: int, left: int, interrupted: bool) -
 
 
 @contextmanager
-def _progress(sweep: "Sweep") -> Iterator[Callable[["Outcome"], None]]:
-    """A bar on the error stream with the best so far; in a pipe a line a trial."""
-    from tune.plan import told
+def _progress(sweep: "Sweep") -> Iterator[Callable[["TrialResult"], None]]:
+    """A bar on the error stream with the best setting so far; in a pipe, one line per trial."""
+    from tune.plan import describe
     from tune.results import ranked
 
     screen = console(stderr=True)
     metric = sweep.config.metric
-    known = sweep.outcomes()
+    known = sweep.results()
     columns = (TextColumn("trials"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(
         *columns,
@@ -152,17 +153,18 @@ def _progress(sweep: "Sweep") -> Iterator[Callable[["Outcome"], None]]:
         total = sweep.planned
         task = bar.add_task("trials", total=total, completed=total - sweep.left(), best="starting Ray")
 
-        def on_end(outcome: "Outcome") -> None:
-            known.append(outcome)
+        def on_end(ended: "TrialResult") -> None:
+            known.append(ended)
             best = next(iter(ranked(sweep.config, known)), None)
             value = best.mean(metric) if best else None
             shown = "" if value is None else f"{value:.1f} s" if metric == "seconds" else percent(value)
-            so_far = f"best so far {shown}: {told(best.keys)}" if best else ""
+            so_far = f"best so far {shown}: {describe(best.keys)}" if best else ""
             bar.update(task, advance=1, best=so_far)
             if not screen.is_terminal:
-                trial, its = outcome.trial, outcome.figures
-                figures = outcome.error or f"reached {percent(its['reached'])} ({its['seconds']:.1f} s)"
-                said = f"{trial.number} of {total} {outcome.state}: {trial.told}, seed {trial.seed}"
-                click.echo(f"trial {said}: {figures}" + (f"; {so_far}" if so_far else ""), err=True)
+                trial, figures = ended.trial, ended.figures
+                name = f"trial {trial.number} of {total} {ended.state}: {trial.setting}, seed {trial.seed}"
+                result = ended.error or f"reached {percent(figures['reached'])} ({figures['seconds']:.1f} s)"
+                line = f"{name}: {result}"
+                click.echo(f"{line}; {so_far}" if so_far else line, err=True)
 
         yield on_end

@@ -8,44 +8,39 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import polars as pl
-import torch
-
 from toolkit.cluster.nodes import check_nodes
-from toolkit.cluster.session import RESTARTS, Session, told
-from toolkit.warm.checkpoint import Trained
-from toolkit.warm.generate import Generated, generate
+from toolkit.cluster.session import RESTARTS, Session, worker_error
+from toolkit.data import ProblemSet
+from toolkit.methods import GenerateConfig, Generated, StepOne
 
 
 def generate_on_workers(
-    session: Session, trained: Trained, parts: Iterable[pl.DataFrame], **settings: Any
+    session: Session, model: StepOne, parts: Iterable[ProblemSet], settings: GenerateConfig
 ) -> Iterator[list[Generated]]:
-    """What `generate` finds for each part, in order."""
+    """What the model finds for each part, in order."""
     import ray
 
-    session.need(session.where.workers)
+    session.require(session.spec.workers)
     check_nodes(session)
-    gpu, model = session.where.gpu, ray.put(trained)
+    gpu, shared = session.spec.gpu, ray.put(model)
     task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=RESTARTS)(_generate)
     waiting: deque[Any] = deque()
     try:
         for i, part in enumerate(parts):
-            if len(waiting) == session.where.workers:
+            if len(waiting) == session.spec.workers:
                 yield ray.get(waiting.popleft())
-            waiting.append(task.options(name=f"warmkit generate {i}").remote(model, part, gpu, settings))
+            waiting.append(task.options(name=f"warmkit generate {i}").remote(shared, part, gpu, settings))
         while waiting:
             yield ray.get(waiting.popleft())
     except ray.exceptions.RayError as error:
-        raise told(error, "Generation") from None
+        raise worker_error(error, "Generation") from None
     finally:
-        for left in waiting:
-            ray.cancel(left, force=True)
+        for pending in waiting:
+            ray.cancel(pending, force=True)
 
 
-def _generate(
-    trained: Trained, problems: pl.DataFrame, gpu: bool, settings: dict[str, Any]
-) -> list[Generated]:
-    torch.set_num_threads(1)  # a worker is given one core
-    device = torch.device("cuda" if gpu else "cpu")
-    trained.model.to(device)
-    return generate(trained, problems, device=device, **settings)
+def _generate(model: StepOne, problems: ProblemSet, gpu: bool, settings: GenerateConfig) -> list[Generated]:
+    import torch
+
+    torch.set_num_threads(1)  # a worker has one core
+    return model.candidates(problems, settings, device=torch.device("cuda" if gpu else "cpu"))

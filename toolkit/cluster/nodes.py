@@ -1,7 +1,7 @@
-"""What the nodes of a cluster must have, looked at before any work goes there.
+"""What the nodes of a cluster must have, checked before any work goes there.
 
-Ray itself notices a folder that a node does not see only when that node is to write a checkpoint, epochs
-later, and another warmkit there not at all.
+Ray itself notices that a node does not see a folder only when that node writes a checkpoint, epochs later.
+It never notices another version of warmkit there.
 """
 
 import secrets
@@ -13,15 +13,15 @@ from typing import Any, TypeAlias
 from toolkit.cluster.session import Session
 from toolkit.errors import WarmkitError
 
-Seen: TypeAlias = tuple[dict[str, str | None], bool]  # versions of packages, and whether the marker is there
+Seen: TypeAlias = tuple[dict[str, str | None], bool]  # versions of packages, and whether the marker exists
 Look: TypeAlias = Callable[[Sequence[str], str | None], Seen]
 PATIENCE = 60.0  # seconds to wait for answers
-PACKAGES = ("warmkit", "torch", "polars")  # of Ray and Python it sees to itself
+PACKAGES = ("warmkit", "torch", "polars")  # Ray itself compares its own version and that of Python
 
 
 def check_nodes(session: Session, storage: str | None = None) -> None:
-    """Fail where a node of a cluster elsewhere has other packages, or does not see the storage folder."""
-    if session.where.address is None:  # this machine alone
+    """Fail if a node of a remote cluster has other packages, or does not see the storage folder."""
+    if session.spec.address is None:  # this machine alone
         return
     look = _look()
     with _marked(storage) as marker:
@@ -36,14 +36,14 @@ def check_nodes(session: Session, storage: str | None = None) -> None:
                 )
         if not sees:
             raise WarmkitError(
-                f"{storage}: node {name} does not see this folder. "
-                "Name a place that all nodes share (--storage; of a sweep --out)."
+                f"{storage}: node {name} does not see this folder. It must be one that all nodes share.",
+                "storage-not-shared",
             )
 
 
 @contextmanager
 def _marked(storage: str | None) -> Iterator[str | None]:
-    """A file to look for in the storage, while the nodes are asked. A URL is the same from everywhere."""
+    """A file to look for in the storage while the nodes are asked. A URL is the same from everywhere."""
     if storage is None or "://" in storage:
         yield None
         return
@@ -78,20 +78,20 @@ def _look() -> Look:
 
 
 def _ask_all(look: Look, marker: str | None) -> dict[str, Seen]:
-    """Of each node that can work and answers, by its address: what is seen there."""
+    """What each node sees, by its address; only nodes that can work, and that answer."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     asked = {}
     for node in ray.nodes():
         if node["Alive"] and node["Resources"].get("CPU"):
-            there: Any = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            task = ray.remote(num_cpus=0, scheduling_strategy=there, name="warmkit looks at a node")(look)
+            affinity: Any = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            task = ray.remote(num_cpus=0, scheduling_strategy=affinity, name="warmkit looks at a node")(look)
             asked[f"{node['NodeManagerAddress']} ({node['NodeID'][:6]})"] = task.remote(PACKAGES, marker)
     answered, _ = ray.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
     seen = {}
     for name, task in asked.items():
-        with suppress(ray.exceptions.RayError):  # a node that has just died is Ray's to see to
+        with suppress(ray.exceptions.RayError):  # Ray itself handles a node that has just died
             if task in answered:
                 seen[name] = ray.get(task)
     return seen

@@ -1,6 +1,6 @@
 """A Ray session: started for this process alone, or joined by its address; quiet, and gone without a trace.
 
-Ray's own start costs seconds, so it is imported and started only where somebody asked for workers.
+Ray takes seconds to start, so it is imported and started only if workers are asked for.
 """
 
 import os
@@ -20,7 +20,7 @@ from toolkit.errors import WarmkitError
 OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
 RESTARTS = 3  # of a worker that has died
 PATIENCE = 5.0  # seconds until an address counts as dead
-STORAGE_ERROR = re.compile(r"(OS|FileNotFound|Permission|NotADirectory)Error: ")  # in the text of Ray's own
+STORAGE_ERROR = re.compile(r"(OS|FileNotFound|Permission|NotADirectory)Error: ")  # in Ray's errors
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a report costs one such interval, 2 s by default
@@ -32,8 +32,8 @@ ENVIRONMENT = {
 
 
 @dataclass(frozen=True)
-class Where:
-    """The cluster that is meant. Without an address it is this machine, for as long as the session lasts."""
+class ClusterSpec:
+    """Which cluster, and how much of it. Without an address: this machine, while the session lasts."""
 
     workers: int = 1
     gpu: bool = False
@@ -44,13 +44,13 @@ class Where:
 
 @dataclass(frozen=True)
 class Session:
-    where: Where
-    dashboard: str | None = None  # its address, where there is one
-    token: Path | None = None  # a file with what its page asks for, where this process made it up
+    spec: ClusterSpec
+    dashboard: str | None = None  # its URL, None if there is none
+    token: Path | None = None  # a file with the token that its page asks for, if this process made it
 
     @property
     def notice(self) -> str | None:
-        """Where the dashboard is, where there is one, and what to look at."""
+        """Where the dashboard is, if there is one, and what to look at there."""
         if self.dashboard is None:
             return None
         token = "`ray get-auth-token` on the cluster's head prints it."
@@ -62,59 +62,58 @@ class Session:
             f"It asks for a token: {token}"
         )
 
-    def need(self, workers: int) -> None:
-        """Fail at once where the cluster is too small: Ray would wait for ever, and say nothing."""
+    def require(self, workers: int) -> None:
+        """Fail at once if the cluster is too small: Ray would wait for ever, and say nothing."""
         import ray
 
-        kind = "GPU" if self.where.gpu else "CPU"
-        there = int(ray.cluster_resources().get(kind, 0))
-        if there < workers:
+        kind = "GPU" if self.spec.gpu else "CPU"
+        available = int(ray.cluster_resources().get(kind, 0))
+        if available < workers:
             raise WarmkitError(
-                f"{workers} workers need a {kind} each, but the cluster has {there}. "
-                f"Take --workers {there} or fewer, or a larger cluster (--address)."
-                if there
-                else f"{workers} workers need a {kind} each, but the cluster has none."
+                f"{workers} workers need a {kind} each, but the cluster has {available or 'none'}.",
+                "cluster-too-small" if available else "",
+                available=available,
             )
 
 
 @contextmanager
-def session(where: Where) -> Iterator[Session]:
-    """Ray, ready for work. A session that is there already, in this process, is used and left alone."""
-    prepare(where)
+def session(spec: ClusterSpec) -> Iterator[Session]:
+    """Ray, ready for work. A session that this process already has is used, and not ended."""
+    prepare(spec)
     import ray
 
     if ray.is_initialized():
-        yield Session(where)
+        yield Session(spec)
         return
     with session_folder() as folder:
         try:
-            url = _start(where, folder).dashboard_url
-            if where.dashboard and url:
-                yield Session(where, f"http://{url}", _token_file(folder) if where.address is None else None)
+            url = _start(spec, folder).dashboard_url
+            if spec.dashboard and url:
+                yield Session(spec, f"http://{url}", _token_file(folder) if spec.address is None else None)
             else:
-                yield Session(where)
+                yield Session(spec)
         finally:
             ray.shutdown()
 
 
-def _start(where: Where, folder: Path) -> Any:
+def _start(spec: ClusterSpec, folder: Path) -> Any:
     import ray
 
-    quiet = {"logging_level": "INFO" if where.verbose else "ERROR", "log_to_driver": where.verbose}
+    quiet = {"logging_level": "INFO" if spec.verbose else "ERROR", "log_to_driver": spec.verbose}
     try:
-        if where.address is not None:
-            _knock(where.address)
-            return ray.init(address=where.address, **quiet)
+        if spec.address is not None:
+            check_reachable(spec.address)
+            return ray.init(address=spec.address, **quiet)
         return ray.init(
             "local",
-            include_dashboard=where.dashboard,
+            include_dashboard=spec.dashboard,
             object_store_memory=OBJECT_STORE,
             _temp_dir=str(folder),
             **quiet,
         )
     except (ConnectionError, TimeoutError, socket.gaierror):
         raise WarmkitError(
-            f"{where.address}: there is no Ray cluster at this address, or it can't be reached. "
+            f"{spec.address}: there is no Ray cluster at this address, or it can't be reached. "
             "`ray status` on the cluster's head says whether it runs; its address is host:6379."
         ) from None
     except (RuntimeError, ValueError, OSError) as error:
@@ -122,14 +121,14 @@ def _start(where: Where, folder: Path) -> Any:
         if "ersion mismatch" in first:  # the lines after it name both
             both = " ".join(str(error).partition("mismatch:")[2].split()).rstrip(".")
             raise WarmkitError(
-                f"{where.address}: the cluster has other versions than this machine. {both}. "
+                f"{spec.address}: the cluster has other versions than this machine. {both}. "
                 "Install the same Ray and Python on both."
             ) from None
-        raise WarmkitError(f"{where.address or 'Ray'}: it could not be started: {first}") from None
+        raise WarmkitError(f"{spec.address or 'Ray'}: it could not be started: {first}") from None
 
 
-def _knock(address: str) -> None:
-    """Whether anybody listens there: Ray itself would try for minutes, and say so on every line."""
+def check_reachable(address: str) -> None:
+    """Fail if nobody listens at the address: Ray itself would try for minutes, and say so on every line."""
     if address == "auto":  # the cluster of this machine, which Ray finds
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -140,14 +139,14 @@ def _knock(address: str) -> None:
 
 
 def _token_file(folder: Path) -> Path:
-    """The token of this session in a file that only its owner can read (as the folder, from the start)."""
+    """The token of this session, in a file that only its owner can read, like the folder from the start."""
     path = folder / "token"
     path.write_text(os.environ.get("RAY_AUTH_TOKEN", ""), encoding="utf-8")
     path.chmod(0o600)
     return path
 
 
-def prepare(where: Where) -> None:
+def prepare(spec: ClusterSpec) -> None:
     """Ray reads its settings from the environment when it is imported; what a person has set there stays.
 
     A cluster of our own asks for a token that only this process knows: Ray would write one to a file.
@@ -156,13 +155,13 @@ def prepare(where: Where) -> None:
         return
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    if where.dashboard or where.address is not None:  # what /api/train tells; it costs a process
+    if spec.dashboard or spec.address is not None:  # what /api/train tells; it costs a process
         os.environ.setdefault("RAY_TRAIN_ENABLE_STATE_TRACKING", "1")
-    if where.address is None and "RAY_AUTH_TOKEN" not in os.environ:
+    if spec.address is None and "RAY_AUTH_TOKEN" not in os.environ:
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
 
 
-def told(error: Exception, what: str, place: str = "") -> WarmkitError:
+def worker_error(error: Exception, what: str, storage: str = "") -> WarmkitError:
     """What happened on a worker, as a sentence: Ray wraps it in errors of its own."""
     failures = getattr(error, "worker_failures", None) or {}
     cause: BaseException = next(iter(failures.values()), error)
@@ -172,6 +171,6 @@ def told(error: Exception, what: str, place: str = "") -> WarmkitError:
         return cause
     text = str(cause).strip()
     last = text.splitlines()[-1] if text else type(cause).__name__
-    if place and (isinstance(cause, OSError) or "storage_path" in text or STORAGE_ERROR.match(last)):
-        return WarmkitError(f"{place}: this storage can't be used: {last}")
+    if storage and (isinstance(cause, OSError) or "storage_path" in text or STORAGE_ERROR.match(last)):
+        return WarmkitError(f"{storage}: this storage can't be used: {last}")
     return WarmkitError(f"{what} on the workers failed: {last}")

@@ -1,13 +1,13 @@
-"""The one training function (`toolkit.warm.train`) on the workers of a Ray cluster.
+"""`fit` of a method on the workers of a Ray cluster.
 
-Ray Train places the workers, joins them in a process group, keeps the leader's model folder after every
+Ray Train places the workers, joins them in a process group, keeps the model folder of rank zero after every
 epoch as a checkpoint in the storage, and starts all workers again from the last one when one dies. A run is
 named by what goes into it, so that it is only ever resumed with the same problems, equations and settings.
 """
 
 import asyncio
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -16,35 +16,29 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-import polars as pl
-import torch
-
 from toolkit.cluster.nodes import check_nodes
-from toolkit.cluster.session import RESTARTS, Session, told
-from toolkit.equations import Constant, show
+from toolkit.cluster.session import RESTARTS, Session, worker_error
+from toolkit.equations import show
 from toolkit.errors import WarmkitError
-from toolkit.warm.checkpoint import Trained, data_hash, load_trained
-from toolkit.warm.config import WarmConfig
-from toolkit.warm.team import Team
-from toolkit.warm.train import Epoch, train
+from toolkit.methods import Epoch, FitInput, FitOptions, StepOne
+from toolkit.methods.base import no_problems
 
 
 @dataclass(frozen=True)
 class Task:
-    """What every worker is given: the arguments of `train`, and the folder to begin with, as bytes."""
+    """What every worker gets: what the method is fitted on, and the folder to begin with, as bytes."""
 
-    problems: pl.DataFrame
-    config: WarmConfig
-    gold: Sequence[bool] | None
-    constants: Sequence[Constant]
+    method: type[StepOne]
+    data: FitInput
     begin: dict[str, bytes]  # files of a model folder
-    resume: bool  # whether it is this run's own folder, or that of the model to start from
+    resume: bool  # whether the folder is this run's own, or that of the model to start from
 
     def name(self, label: str) -> str:
-        """The label, for people, and a digest of all that decides what training comes to."""
-        digest = sha256(self.config.model_dump_json().encode())
-        digest.update(data_hash(self.problems, self.gold).encode())
-        digest.update("".join(show(constant) for constant in self.constants).encode())
+        """The label, for people, and a digest of everything that decides the result of training."""
+        data = self.data
+        digest = sha256(f"{self.method.name} {data.seed} {data.config.model_dump_json()}".encode())
+        digest.update(data.digest().encode())
+        digest.update("".join(show(constant) for constant in data.problems.constants).encode())
         for file in sorted(self.begin):
             digest.update(self.begin[file])
         return f"{label}-{digest.hexdigest()[:10]}"
@@ -52,60 +46,56 @@ class Task:
 
 def train_on_workers(
     session: Session,
-    problems: pl.DataFrame,
-    config: WarmConfig,
-    out: Path,
+    method: type[StepOne],
+    data: FitInput,
+    folder: Path,
+    options: FitOptions,
     *,
     label: str,
     storage: str | None = None,
-    gold: Sequence[bool] | None = None,
-    constants: Sequence[Constant],
-    resume: bool = False,
-    start: Path | None = None,
-    on_epoch: Callable[[Epoch], object] = lambda epoch: None,
-) -> Trained:
-    """`train`, on the workers of the session: the same arguments, the same folder `out` at the end.
+) -> StepOne:
+    """`StepOne.fit`, on the workers of the session: the same folder at the end.
 
-    `storage` is a folder or URL that all nodes see; the default, within `out`, is for one machine and is
-    removed when all is done. A run that was stopped goes on by itself from its last checkpoint there.
+    `storage` is a folder or URL that all nodes see; the default, within the model folder, is for one machine
+    and is removed at the end. A run that was stopped continues by itself from its last checkpoint there.
     """
     import ray
 
-    session.need(session.where.workers)
-    if not len(problems):
-        raise WarmkitError("There are no problems to train on.")
-    before = out if resume and (out / "model.json").exists() else start
-    task = Task(problems, config, gold, constants, _files(before), resume=before is out)
-    own = out / "ray"
-    place = storage if storage and "://" in storage else str(Path(storage or own).absolute())
-    check_nodes(session, place)
+    session.require(session.spec.workers)
+    if not len(data.problems):
+        raise no_problems()
+    resume = options.resume and (folder / "model.json").exists()
+    task = Task(method, data, _files(folder if resume else options.start), resume)
+    own = folder / "ray"
+    location = storage if storage and "://" in storage else str(Path(storage or own).absolute())
+    check_nodes(session, location)
     board = _board()
-    watcher = Thread(target=_watch, args=(board, on_epoch), daemon=True)
+    watcher = Thread(target=_watch, args=(board, options.on_epoch), daemon=True)
     watcher.start()
     try:
-        _fit(session, task, task.name(label), place, board, out)
+        _fit(session, task, task.name(label), location, board, folder)
     finally:
         board.end.remote()
         watcher.join()
         ray.kill(board)
     if storage is None:
         shutil.rmtree(own, ignore_errors=True)
-    return load_trained(out)
+    return method.load(folder)
 
 
-def _fit(session: Session, task: Task, name: str, place: str, board: Any, out: Path) -> None:
+def _fit(session: Session, task: Task, name: str, storage: str, board: Any, folder: Path) -> None:
     import ray
     from ray.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchConfig, TorchTrainer
 
-    given, gpu = ray.put(task), session.where.gpu
+    given, gpu = ray.put(task), session.spec.gpu
     trainer = TorchTrainer(
         lambda: _work(ray.get(given), board),
-        scaling_config=ScalingConfig(num_workers=session.where.workers, use_gpu=gpu),
+        scaling_config=ScalingConfig(num_workers=session.spec.workers, use_gpu=gpu),
         torch_config=TorchConfig(backend="nccl" if gpu else "gloo"),
         run_config=RunConfig(
             name=name,
-            storage_path=place,
+            storage_path=storage,
             checkpoint_config=CheckpointConfig(num_to_keep=2),
             failure_config=FailureConfig(max_failures=RESTARTS, controller_failure_limit=1),
         ),
@@ -113,49 +103,50 @@ def _fit(session: Session, task: Task, name: str, place: str, board: Any, out: P
     try:
         result = trainer.fit()
     except Exception as error:  # Ray wraps whatever went wrong, anywhere, in errors of its own
-        raise told(error, "Training", place) from None
+        raise worker_error(error, "Training", storage) from None
     if result.checkpoint is None:
-        raise WarmkitError(f"{place}: the workers ended without a checkpoint.")
-    with result.checkpoint.as_directory() as folder:
-        shutil.copytree(folder, out, dirs_exist_ok=True)
+        raise WarmkitError(f"{storage}: the workers ended without a checkpoint.")
+    with result.checkpoint.as_directory() as checkpoint:
+        shutil.copytree(checkpoint, folder, dirs_exist_ok=True)
 
 
 def _work(task: Task, board: Any) -> None:
     """What each worker does: train, from the last checkpoint if there is one, and report every epoch."""
     import ray.train
+    import torch
     from ray.train import Checkpoint
     from ray.train.torch import get_device
 
+    from toolkit.nn.workers import WorkerGroup
+
     context = ray.train.get_context()
-    team = Team(context.get_world_rank(), context.get_world_size())
-    torch.set_num_threads(1)  # a worker is given one core; two that spin on it would crawl
+    workers = WorkerGroup(context.get_world_rank(), context.get_world_size())
+    torch.set_num_threads(1)  # a worker has one core; two threads that spin on it would crawl
     with TemporaryDirectory() as temporary:
-        out, begin = Path(temporary) / "model", Path(temporary) / "begin"
+        folder, begin = Path(temporary) / "model", Path(temporary) / "begin"
         last = ray.train.get_checkpoint()
         if last is not None:
-            last.to_directory(out)
+            last.to_directory(folder)
         for name, content in task.begin.items():
-            folder = out if task.resume and last is None else begin
-            folder.mkdir(exist_ok=True)
-            (folder / name).write_bytes(content)
+            into = folder if task.resume and last is None else begin
+            into.mkdir(exist_ok=True)
+            (into / name).write_bytes(content)
 
         def report(epoch: Epoch) -> None:
-            if team.leads:
+            checkpoint = None
+            if workers.is_rank_zero:
                 board.add.remote(asdict(epoch))
-            ray.train.report(asdict(epoch), checkpoint=Checkpoint(str(out)) if team.leads else None)
+                checkpoint = Checkpoint(str(folder))
+            ray.train.report(asdict(epoch), checkpoint=checkpoint)
 
-        train(
-            task.problems,
-            task.config,
-            out,
-            gold=task.gold,
-            constants=task.constants,
-            device=get_device(),
-            resume=(out / "model.json").exists(),
+        options = FitOptions(
+            resume=(folder / "model.json").exists(),
             start=begin if begin.exists() else None,
-            team=team,
+            workers=workers,
+            device=get_device(),
             on_epoch=report,
         )
+        task.method.fit(task.data, folder, options)
 
 
 def _files(folder: Path | None) -> dict[str, bytes]:
@@ -165,7 +156,7 @@ def _files(folder: Path | None) -> dict[str, bytes]:
 
 
 def _board() -> Any:
-    """Where the leader writes down epochs for this process to see: Ray's own callbacks run elsewhere."""
+    """An actor in which rank zero records epochs for this process: Ray's own callbacks run elsewhere."""
     import ray
 
     class Board:
@@ -175,7 +166,7 @@ def _board() -> Any:
             self.news = asyncio.Event()
 
         async def add(self, epoch: dict[str, Any]) -> None:
-            self.epochs.setdefault(epoch["epoch"], epoch)  # done again after a restart, it is not news
+            self.epochs.setdefault(epoch["epoch"], epoch)  # an epoch repeated after a restart is not news
             self.news.set()
 
         async def end(self) -> None:
@@ -198,7 +189,7 @@ def _watch(board: Any, on_epoch: Callable[[Epoch], object]) -> None:
     import ray
 
     last = 0
-    with suppress(ray.exceptions.RayError):  # the session is gone: so it is said elsewhere
+    with suppress(ray.exceptions.RayError):  # the session is gone, which is reported elsewhere
         while later := ray.get(board.after.remote(last)):
             for figures in later:
                 last = figures["epoch"]

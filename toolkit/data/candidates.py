@@ -1,19 +1,141 @@
-"""What is asked of a candidates table again and again."""
+"""Candidates: equations that reach the answers of a problem set, one row per class of a problem.
 
-from typing import Any
+Files hold the table, with templates as text. `Candidates.templates` are the same templates as trees.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
+from toolkit.data.problems import ProblemSet
+from toolkit.data.schema import CANDIDATES
+from toolkit.equations import EquationError, Expr, parse_template, reaches
+from toolkit.errors import WarmkitError
 
-def likeliest(candidates: pl.DataFrame) -> pl.DataFrame:
-    """The likeliest row of each problem, the likeliest of all first; of equals the one that came first."""
-    ranked = candidates.sort("posterior", descending=True, maintain_order=True)
-    return ranked.unique("problem_id", keep="first", maintain_order=True)
+
+class TopClass(NamedTuple):
+    """The likeliest class of a problem."""
+
+    klass: int
+    posterior: float
 
 
-def by_class(candidates: pl.DataFrame, column: str) -> dict[str, dict[Any, float]]:
-    """For each problem that has candidates: class → its value in the column, in the order of the table."""
-    found: dict[str, dict[Any, float]] = {}
-    for name, its_class, value in candidates.select("problem_id", "klass", column).iter_rows():
-        found.setdefault(name, {})[its_class] = value
-    return found
+class Candidates:
+    """A candidates table. The rows of a problem are together, the likeliest class first."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self.table = table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def templates(self) -> list[Expr]:
+        """The template of each row."""
+        return [parse_template(text) for text in self.table["template"]]
+
+    @cached_property
+    def likeliest(self) -> pl.DataFrame:
+        """The likeliest row of each problem (the first of equals), the likeliest of all first."""
+        ranked = self.table.sort("posterior", descending=True, maintain_order=True)
+        return ranked.unique("problem_id", keep="first", maintain_order=True)
+
+    @cached_property
+    def top(self) -> Mapping[str, TopClass]:
+        """The likeliest class of each problem that has candidates."""
+        rows = self.likeliest.select("problem_id", "klass", "posterior").iter_rows()
+        return {problem_id: TopClass(klass, posterior) for problem_id, klass, posterior in rows}
+
+    @cached_property
+    def posteriors(self) -> Mapping[str, Mapping[int, float]]:
+        """For each problem that has candidates: class → posterior, in the order of the table."""
+        return self._by_class("posterior")
+
+    @cached_property
+    def scores(self) -> Mapping[str, Mapping[int, float]]:
+        """For each problem that has candidates: class → log-probability, in the order of the table."""
+        return self._by_class("log_prob")
+
+    def _by_class(self, column: str) -> dict[str, dict[int, float]]:
+        classes: dict[str, dict[int, float]] = {}
+        for problem_id, klass, value in self.table.select("problem_id", "klass", column).iter_rows():
+            classes.setdefault(problem_id, {})[klass] = value
+        return classes
+
+    @cached_property
+    def by_problem(self) -> Mapping[str, pl.DataFrame]:
+        """The rows of each problem that has any."""
+        groups = self.table.partition_by("problem_id", as_dict=True, maintain_order=True)
+        return {str(problem_id): rows for (problem_id,), rows in groups.items()}
+
+    def count_right(self, problems: ProblemSet) -> int:
+        """Problems whose likeliest class is one that their gold equation may mean."""
+        return sum(
+            problem_id in self.top and self.top[problem_id].klass in gold
+            for problem_id, gold in zip(problems.ids, problems.gold_classes, strict=True)
+        )
+
+
+def as_candidates(candidates: Candidates | pl.DataFrame | None, problems: ProblemSet) -> Candidates | None:
+    """The candidates argument of a library call: a frame is checked, a `Candidates` or None is returned."""
+    if isinstance(candidates, pl.DataFrame):
+        return check_candidates(candidates, problems, "candidates")
+    return candidates
+
+
+READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".jsonl": pl.read_ndjson,
+    ".csv": pl.read_csv,
+}
+
+
+def read_candidates(path: Path | str, problems: ProblemSet) -> Candidates:
+    """A candidates table from a .parquet, .jsonl or .csv file, checked against its problems."""
+    path = Path(path)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise WarmkitError(f"{path}: the name of a candidates table ends in {', '.join(READERS)}.")
+    try:
+        table = reader(path)
+    except FileNotFoundError:
+        raise WarmkitError(f"{path}: there is no such file.") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise WarmkitError(
+            f"{path}: this is not a candidates table ({str(error).splitlines()[0]})."
+        ) from None
+    return check_candidates(table, problems, str(path))
+
+
+def check_candidates(table: pl.DataFrame, problems: ProblemSet, name: str) -> Candidates:
+    """The candidates of a table; an error if they belong to other problems, by their ids or equations."""
+    try:
+        table = table.select(pl.col(column).cast(dtype) for column, dtype in CANDIDATES.items())
+    except pl.exceptions.PolarsError as error:
+        raise WarmkitError(
+            f"{name}: this is not a candidates table ({str(error).splitlines()[0]})."
+        ) from None
+    if not len(table):
+        raise WarmkitError(f"{name}: this candidates table is empty.")
+    first = table.unique("problem_id", keep="first", maintain_order=True)
+    known = first.filter(pl.col("problem_id").is_in(problems.ids))
+    if not len(known):
+        raise WarmkitError(
+            f"{name}: none of its problems is in the problem set. These candidates belong to another one."
+        )
+    for problem_id, template in known.select("problem_id", "template").iter_rows():
+        row = problems.row[problem_id]
+        try:
+            is_right = reaches(parse_template(template), problems.numbers[row], problems.answers[row])
+        except EquationError:
+            is_right = False
+        if not is_right:
+            raise WarmkitError(
+                f"{name}: problem {problem_id}: {template[:80]} does not give its answer "
+                f"{problems.answers[row]:g}. These candidates belong to another problem set, or to other "
+                "answers."
+            )
+    return Candidates(table)

@@ -1,9 +1,10 @@
-"""Near-duplicates: problems that tell the same story with other numbers.
+"""Near-duplicates: problems with the same story and other numbers.
 
 Two problems are near-duplicates if the sets of unigrams and bigrams of their masked texts have a Jaccard
 similarity of at least `threshold`: the measure by which AllArith was filtered (paper, section 5.1), made
-symmetric. The join is exact: with its rarest grams first, a set can only reach threshold t together with
-another if they share one of the first |set| - ⌈t |set|⌉ + 1 (prefix filtering; Bayardo et al. 2007).
+symmetric. The join is exact: if the grams of each set are sorted with the rarest first, two sets can only
+reach the threshold t if their first |set| - ⌈t |set|⌉ + 1 grams have one in common (prefix filtering; Bayardo
+et al. 2007).
 """
 
 import math
@@ -12,19 +13,22 @@ from itertools import pairwise
 
 import polars as pl
 
-from toolkit.data.tokens import mask
+from toolkit.data.problems import ProblemSet
+from toolkit.data.tokens import Masked
 
 THRESHOLD = 0.8
 
 
-def near_duplicates(problems: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
-    """Pairs (one, other, similarity), most similar first; `one` stands before `other` in the table."""
-    grams = [_grams(text, lang) for text, lang in problems.select("text", "lang").iter_rows()]
-    counts = Counter(gram for of_text in grams for gram in of_text)
+def near_duplicates(problems: ProblemSet, threshold: float = THRESHOLD) -> pl.DataFrame:
+    """Pairs (first, second, similarity), most similar first; `first` comes before `second` in the table."""
+    grams = [_grams(masked) for masked in problems.masked]
+    counts = Counter(gram for text_grams in grams for gram in text_grams)
     prefixes = [
-        (i, len(of_text), gram)
-        for i, of_text in enumerate(grams)
-        for gram in sorted(of_text, key=lambda gram: (counts[gram], gram))[: _prefix(len(of_text), threshold)]
+        (row, len(text_grams), gram)
+        for row, text_grams in enumerate(grams)
+        for gram in sorted(text_grams, key=lambda gram: (counts[gram], gram))[
+            : _prefix(len(text_grams), threshold)
+        ]
     ]
     table = pl.DataFrame(prefixes, schema=["row", "size", "gram"], orient="row")
     pairs = (
@@ -37,31 +41,29 @@ def near_duplicates(problems: pl.DataFrame, threshold: float = THRESHOLD) -> pl.
         .select("row", "row_other")
         .unique(maintain_order=True)
     )
-    ids = problems["id"].to_list()
     found = []
-    for one, other in pairs.iter_rows():
-        shared = len(grams[one] & grams[other])
-        similarity = shared / (len(grams[one]) + len(grams[other]) - shared)
+    for first, second in pairs.iter_rows():
+        shared = len(grams[first] & grams[second])
+        similarity = shared / (len(grams[first]) + len(grams[second]) - shared)
         if similarity >= threshold:
-            found.append((ids[one], ids[other], similarity))
+            found.append((problems.ids[first], problems.ids[second], similarity))
     found.sort(key=lambda pair: -pair[2])
-    schema = {"one": pl.String, "other": pl.String, "similarity": pl.Float64}
+    schema = {"first": pl.String, "second": pl.String, "similarity": pl.Float64}
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
 def across_splits(problems: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs that stand in two different splits: what a test part should not have seen in training."""
-    where = problems.select("id", "split")
+    """The pairs in two different splits: a test problem should have no near-duplicate in training."""
+    splits = problems.select("id", "split")
     return (
-        pairs.join(where, left_on="one", right_on="id", maintain_order="left")
-        .join(where, left_on="other", right_on="id", suffix="_other", maintain_order="left")
-        .filter(pl.col("split") != pl.col("split_other"))
+        pairs.join(splits, left_on="first", right_on="id", maintain_order="left")
+        .join(splits, left_on="second", right_on="id", suffix="_second", maintain_order="left")
+        .filter(pl.col("split") != pl.col("split_second"))
     )
 
 
-def _grams(text: str, lang: str) -> frozenset[str]:
-    """Unigrams and bigrams, each number being the same token."""
-    masked = mask(text, lang)
+def _grams(masked: Masked) -> frozenset[str]:
+    """Unigrams and bigrams. All numbers are the same token."""
     tokens = [
         "<num>" if number else word for word, number in zip(masked.tokens, masked.is_number, strict=True)
     ]

@@ -1,18 +1,17 @@
-"""Equations for other programs: problems with the equation that is known or was found for each of them."""
+"""Equations for other programs: each problem with its known or its likeliest equation."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
-from toolkit.data.candidates import likeliest
-from toolkit.data.gold import gold_verdicts
-from toolkit.data.schema import PROBLEMS, numbers_of
-from toolkit.data.tokens import mask
-from toolkit.data.write import replacing
-from toolkit.equations import Const, Constant, over_values, parse, show
+from toolkit.data.candidates import Candidates
+from toolkit.data.problems import ProblemSet
+from toolkit.data.schema import PROBLEMS
+from toolkit.equations import Const, Expr, over_values, parse_template, show
 from toolkit.errors import WarmkitError
+from toolkit.storage.atomic import replacing
 
 EQUATIONS = pl.Schema(
     [*PROBLEMS.items(), ("template", pl.String), ("posterior", pl.Float64), ("origin", pl.String)]
@@ -22,47 +21,44 @@ MWPTOOLKIT_FILES = {"train": "trainset.json", "valid": "validset.json", "test": 
 
 
 def with_equations(
-    problems: pl.DataFrame,
-    candidates: pl.DataFrame | None,
-    constants: Sequence[Constant],
-    *,
-    gold: bool,
+    problems: ProblemSet,
+    candidates: Candidates | None,
+    known: Mapping[str, Expr],
     threshold: float = 0.0,
 ) -> pl.DataFrame:
-    """One row for each problem that has an equation: its gold one (if these may be used and hold), or else
-    its likeliest candidate, if its posterior is at least the threshold."""
-    best: dict[str, tuple[str, float, str]] = {}
+    """One row for each problem that has an equation.
+
+    That is its known equation (D_s), or otherwise its likeliest candidate, if the posterior of the candidate
+    is at least the threshold.
+    """
+    best: dict[str, tuple[Expr, float, str]] = {}
     if candidates is not None:
-        sure = likeliest(candidates).filter(pl.col("posterior") >= threshold)
-        for name, *row in sure.select("problem_id", "template", "posterior", "origin").iter_rows():
-            best[name] = (row[0], row[1], row[2])
-    verdicts = gold_verdicts(problems, constants) if gold else [None] * len(problems)
+        sure = candidates.likeliest.filter(pl.col("posterior") >= threshold)
+        for problem_id, template, posterior, origin in sure.select(
+            "problem_id", "template", "posterior", "origin"
+        ).iter_rows():
+            best[problem_id] = (parse_template(template), posterior, origin)
+    best |= {problem_id: (template, 1.0, "gold") for problem_id, template in known.items()}
     rows = []
-    for problem, numbers, verdict in zip(
-        problems.iter_rows(named=True), numbers_of(problems), verdicts, strict=True
-    ):
-        if verdict is not None and verdict.ok:
-            found = (show(verdict.templates[0]), 1.0, "gold")
-        elif problem["id"] in best:
-            found = best[problem["id"]]
-        else:
-            continue
-        equation = show(over_values(parse(found[0]), numbers))
-        rows.append((*(problem | {"equation": equation}).values(), *found))
+    for problem, numbers in zip(problems.table.iter_rows(named=True), problems.numbers, strict=True):
+        if problem["id"] in best:
+            template, posterior, origin = best[problem["id"]]
+            equation = show(over_values(template, numbers))
+            rows.append((*(problem | {"equation": equation}).values(), show(template), posterior, origin))
     return pl.DataFrame(rows, schema=EQUATIONS, orient="row")
 
 
-def write_mwptoolkit(equations: pl.DataFrame, folder: Path) -> dict[str, int]:
-    """The folder that MWPToolkit reads as a single-equation data set; how many problems went to each file.
+def write_mwptoolkit(equations: pl.DataFrame, problems: ProblemSet, folder: Path) -> dict[str, int]:
+    """Write a folder that MWPToolkit reads as a single-equation data set. Returns the problems per file.
 
-    Problems of no split, or of one that MWPToolkit does not know, are training problems. Numbers stand as
-    digits in the segmented text and in the equation alike, so that its own masking finds them.
+    Problems without a split, or with one that MWPToolkit does not know, are training problems. Numbers are
+    digits both in the segmented text and in the equation, so that MWPToolkit's own masking finds them.
     """
     if any((folder / name).exists() for name in MWPTOOLKIT_FILES.values()):
         raise WarmkitError(f"{folder}: there is an exported data set already. Name another folder.")
     parts: dict[str, list[dict[str, object]]] = {name: [] for name in MWPTOOLKIT_FILES}
     for row in equations.iter_rows(named=True):
-        masked = mask(row["text"], row["lang"])
+        masked = problems.masked[problems.row[row["id"]]]
         values = iter(masked.operands)
         words = [
             show(Const(next(values).value)) if number else token

@@ -1,4 +1,4 @@
-"""Published formats: which one a record is in, and what it says in the fields of the problems table.
+"""Published formats: how to recognise the format of a record, and how to make it a row of problems.
 
 A format is recognised by the fields of its records. To add one, write a function from a record to a row
 and name its fields in `FORMATS`.
@@ -18,12 +18,12 @@ Row = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Format:
     name: str
-    fields: frozenset[str]  # what its records have at the least
+    fields: frozenset[str]  # the fields that every record has
     convert: Callable[[Fields], Row]
 
 
 def native(record: Fields) -> Row:
-    """warmkit's own: id, text, answer, and where known equation, lang, split (or a number `fold`)."""
+    """warmkit's own: id, text, answer; optional equation, lang, split (or a number `fold`)."""
     row = {name: record.get(name) for name in ("id", "text", "answer", "equation", "lang", "split")}
     if row["split"] is None and record.get("fold") is not None:
         row["split"] = f"fold{record['fold']}"
@@ -33,8 +33,8 @@ def native(record: Fields) -> Row:
 def illinois(record: Fields) -> Row:
     """AllArith, MAWPS as first published, EW10K and HW10K: iIndex, sQuestion, lEquations, lSolutions.
 
-    Their `quants` are not read: EW10K injects constants that the text has not, and HW10K keeps the order
-    of the English text. Numbers always come from the text.
+    Their `quants` are not read: those of EW10K include constants that are not in the text, and those of
+    HW10K keep the order of the English text. Numbers always come from the text.
     """
     return {
         "id": record.get("iIndex"),
@@ -71,7 +71,7 @@ _LEADING_NUMBER = re.compile(r"\s*(-?[\d.,/]*\d%?)\s*(?:\(|$)")
 def asdiv(record: Fields) -> Row:
     """ASDiv: answers carry their unit, "16 (slices)"; formulas are notes for people, "2 (dime)*10 = 20".
 
-    A formula that is no single equation even without its notes is left out: the answer remains.
+    A formula that is not a single equation, even without its notes, is left out. The answer remains.
     """
     answer = str(record.get("Answer") or "")
     number = _LEADING_NUMBER.match(answer)
@@ -99,12 +99,12 @@ FORMATS = (
 
 
 def recognise(record: Fields) -> Format | None:
-    """The format of a record, None where no format has its fields."""
+    """The format of a record, None if its fields match no format."""
     return next((known for known in FORMATS if known.fields <= record.keys()), None)
 
 
 def renamed(columns: Mapping[str, str]) -> Format:
-    """The native format in a file that names its columns otherwise: {"text": "question"}."""
+    """The native format with other names of columns: {"text": "question"}."""
     return Format(
         "columns",
         frozenset(columns.values()),
@@ -120,6 +120,6 @@ def _first(value: Any) -> Any:
 
 
 def _joined(story: Any, question: Any) -> str:
-    """SVAMP's bodies may end without a stop, in the middle of the sentence that the question ends."""
+    """Story and question as one text. In SVAMP a body may end in mid-sentence, without a full stop."""
     story, question = str(story or "").strip(), str(question or "").strip()
     return f"{story} {question}" if not story or story[-1] in ".!?,;:" else f"{story}, {question}"

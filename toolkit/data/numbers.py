@@ -1,16 +1,17 @@
-"""The numbers in a word problem's text: what each is worth and where it stands.
+"""The numbers in the text of a word problem: the value and the position of each.
 
 The digit grammar here is the same for all languages: integers, decimals, 1,000 and 1,00,000, fractions,
-mixed numbers, percent. Number words are in `words_en`, `words_hi` and `words_zh`.
+mixed numbers, percent. Number words are in `toolkit.data.languages`.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from string import ascii_lowercase, ascii_uppercase
+from functools import cache
 
-from toolkit.data import words_en, words_hi, words_zh
+from toolkit.data.languages import language
+from toolkit.data.languages.language import MARKS, NOTHING, NumberWords
 from toolkit.equations.characters import FRACTION_SIGNS, plain
 
 
@@ -24,106 +25,113 @@ class Operand:
 
 
 LONGEST = 100
-"""Longer than this is a code or noise and no number (and Python refuses to read 5,000 digits)."""
+"""Characters. A longer match is a code or noise, not a number (and Python refuses to read 5,000 digits)."""
 
-_FRACTION_SIGN = f"[{''.join(FRACTION_SIGNS)}]"
-_DEVANAGARI = r"\u0900-\u0963\u0971-\u097f"
-# After these a minus subtracts (5-7, 3倍-4.8, 8时-11时); elsewhere it is the number's own sign.
-_SUBTRACTS = rf"[a-z0-9)\]}}%.{''.join(FRACTION_SIGNS)}{_DEVANAGARI}倍商积和差数米元时-]"
+_SIGNS = "".join(FRACTION_SIGNS)
+_FRACTION_SIGN = f"[{_SIGNS}]"
+# After these, and after a letter, a minus subtracts (5-7, 3倍-4.8, 8时-11时). Otherwise it is the sign of the
+# number.
+_SUBTRACTS = rf"[0-9)\]}}%.{_SIGNS}{MARKS}倍商积和差数米元时-]"
 _GROUPED = (
     r"(?<![0-9,])(?<![0-9]\.)(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})(?!,?[0-9])"
     r"(?:\.[0-9]+)?"
 )
-_DIGITS = rf"""
+
+
+def _digits(letter: str) -> str:
+    """The pattern of a number in digits; after a `letter` a minus is not a sign."""
+    return rf"""
     (?=[0-9.(-]|{_FRACTION_SIGN})                                     # only saves time
     (?: (?P<skip>(?<=[a-z_])(?<!\brs)[0-9]+(?:\.[0-9]+)*)             # MP3, x2; but Rs50 is a number
-      | (?P<minus>(?<!{_SUBTRACTS})-(?!\())?
+      | (?P<minus>-(?<!{_SUBTRACTS}-)(?<!{letter}-)(?!\())?
         (?: (?:(?P<whole>[0-9]+)                                      # 1 1/2, 1(5/6), 2-1/2 cups
                 (?:\ |\ and\ |-(?=[0-9]+/[0-9]+\ ?[a-z])|\ ?(?=\()))?
             (?P<fraction>(?P<open>\(\ ?)?(?<![/*])(?<!/\ )
                 (?P<above>[0-9]+)\ ?/\ ?(?P<below>0*[1-9][0-9]*)(?!\.?[0-9]|\ ?/\ ?[0-9])
                 (?(open)\ ?\)|(?!.{{0,9}}商)))                        # 6/96的商 is a division
           | (?:(?P<units>[0-9]+)\ ?)?(?P<sign>{_FRACTION_SIGN})
-          | (?P<number>{_GROUPED}|[0-9]+(?:\.[0-9]+)?|(?<![\w.{_DEVANAGARI}])\.[0-9]+)
+          | (?P<number>{_GROUPED}|[0-9]+(?:\.[0-9]+)?|(?<![\w.{MARKS}])\.[0-9]+)
         )
     )
-"""
+    """
 
 
 @dataclass(frozen=True, slots=True)
-class _Language:
+class _Grammar:
     pattern: re.Pattern[str]
     value: Callable[[str], Fraction | None]
     scales: Mapping[str, int]
 
 
-def _language(
-    phrase: str, value: Callable[[str], Fraction | None], scales: Mapping[str, int], percent: str
-) -> _Language:
-    scale = "|".join(sorted(scales, key=len, reverse=True)) or "(?!)"
+@cache  # compiling takes some hundredths of a second, so only languages in use are compiled
+def _grammar(words: NumberWords, unspaced: str) -> _Grammar:
+    letter = rf"[^\W\d_{_SIGNS}{unspaced}]"
+    scale = "|".join(sorted(map(re.escape, words.scales), key=len, reverse=True)) or NOTHING
     # Phrases go first, because some begin with digits: "3 and a half", 百分之25.
     pattern = re.compile(
-        rf"(?:(?P<phrase>{phrase})|(?x:{_DIGITS})(?:[\s-]?(?P<scale>{scale})(?![a-z{_DEVANAGARI}]))?)"
-        rf"(?P<percent>\s?%|{percent})?"
+        rf"(?:(?P<phrase>{words.phrase})|(?x:{_digits(letter)})"
+        rf"(?:[\s-]?(?P<scale>{scale})(?!{letter}|[{MARKS}]))?)"
+        rf"(?P<percent>\s?%|{words.percent})?"
     )
-    return _Language(pattern, value, {word.partition("(")[0]: number for word, number in scales.items()})
+    return _Grammar(pattern, words.value, words.scales)
 
 
-_LANGUAGES = {
-    "en": _language(words_en.PHRASE, words_en.value, words_en.SCALES, words_en.PERCENT),
-    "hi": _language(words_hi.PHRASE, words_hi.value, words_hi.SCALES, words_hi.PERCENT),
-    "zh": _language(words_zh.PHRASE, words_zh.value, words_zh.SCALES, words_zh.PERCENT),
-}
-_DIGITS_ONLY = _language("(?!)", lambda phrase: None, {}, "(?!)")
-
-# `plain` reads these as signs of arithmetic, which in running text they are not: a full-width comma never
-# groups thousands, 6÷2 is two numbers, and a long dash is no minus.
-_APART = str.maketrans("，÷—", "、、、") | str.maketrans(ascii_uppercase, ascii_lowercase)
+# `plain` reads these as arithmetic, but in running text they are not: a full-width comma never groups
+# thousands, 6÷2 is two numbers, and a long dash is not a minus.
+_APART = str.maketrans("，÷—", "、、、")
 _FULL_STOP = re.compile("(?<![０-９])．|．(?![０-９])")
 
 
 def find_numbers(text: str, lang: str) -> tuple[Operand, ...]:
-    """The numbers of the text in reading order, never overlapping; a repeated number is there twice.
+    """The numbers of the text in reading order, without overlap. A repeated number is listed twice.
 
-    `lang` is "en", "hi" or "zh"; for any other only digits are read. A percent is worth its hundredth
-    (25% is 1/4) and its sign is a part of it; a currency sign is not.
+    `lang` is the code of a language; if it has no file in `toolkit.data.languages`, only digits are read.
+    The value of 25% is 1/4, and the percent sign is part of the number; a currency sign is not.
     """
-    language = _LANGUAGES.get(lang, _DIGITS_ONLY)
-    flat = plain(_FULL_STOP.sub("。", text).translate(_APART)).translate(_APART)
+    known = language(lang)
+    grammar = _grammar(known.number_words, known.unspaced)
     found: list[Operand] = []
-    for match in language.pattern.finditer(flat):
+    for match in grammar.pattern.finditer(_flat(text)):
         if match["skip"] is None and match.end() - match.start() <= LONGEST:
-            found.extend(_operands(match, language))
+            found.extend(_operands(match, grammar))
     return tuple(found)
 
 
-def _operands(match: re.Match[str], language: _Language) -> list[Operand]:
+def _flat(text: str) -> str:
+    """The text in lower case with ASCII digits and signs, character for character."""
+    if not text.isascii():
+        text = plain(_FULL_STOP.sub("。", text).translate(_APART))
+        text = text.replace("İ", "i")  # the only letter that becomes two in lower case
+    return text.lower()
+
+
+def _operands(match: re.Match[str], grammar: _Grammar) -> list[Operand]:
     start, end = match.span()
     value: Fraction | None
     if match["phrase"] is not None:
-        value = language.value(match["phrase"])
+        value = grammar.value(match["phrase"])
         if value is None:
             return []
     elif match["fraction"] is not None:
         value = Fraction(int(match["above"]), int(match["below"]))
         if match["whole"] is not None:
-            if value >= 1:  # not a mixed number: two that stand side by side
+            if value >= 1:  # not a mixed number, but two numbers side by side
                 return [
                     Operand(_signed(match, Fraction(match["whole"])), start, match.end("whole")),
-                    Operand(_scaled(match, value, language), match.start("fraction"), end),
+                    Operand(_scaled(match, value, grammar), match.start("fraction"), end),
                 ]
             value += int(match["whole"])
     elif match["sign"] is not None:
         value = int(match["units"] or 0) + Fraction(FRACTION_SIGNS[match["sign"]])
     else:
         value = Fraction(match["number"].replace(",", ""))
-    return [Operand(_scaled(match, _signed(match, value), language), start, end)]
+    return [Operand(_scaled(match, _signed(match, value), grammar), start, end)]
 
 
 def _signed(match: re.Match[str], value: Fraction) -> Fraction:
     return -value if match["minus"] else value
 
 
-def _scaled(match: re.Match[str], value: Fraction, language: _Language) -> Fraction:
+def _scaled(match: re.Match[str], value: Fraction, grammar: _Grammar) -> Fraction:
     scale = match["scale"]
-    return value * (language.scales[scale] if scale else 1) / (100 if match["percent"] else 1)
+    return value * (grammar.scales[scale] if scale else 1) / (100 if match["percent"] else 1)

@@ -1,7 +1,7 @@
 """Files as records: JSON in its three layouts, CSV, Parquet and XML, recognised by their content.
 
-Each reader gives (line, fields) pairs; fields are a mapping, or a sentence that says why that line has
-none. What makes the whole file unreadable is a `WarmkitError`.
+Each reader yields (line, fields) pairs. `fields` is a mapping, or a sentence that says why the line has no
+fields. An unreadable file is a `WarmkitError`.
 """
 
 import csv
@@ -38,10 +38,10 @@ def read_records(path: Path) -> list[Record]:
         raise WarmkitError(f"{path}: it can't be read: {error.strerror}.") from None
     if raw[:4] == b"PAR1":
         return list(_parquet(path))
-    for magic, what in _BINARY.items():
+    for magic, kind in _BINARY.items():
         if raw.startswith(magic):
             raise WarmkitError(
-                f"{path}: this is {what}, not a problem set. Export it as JSON, CSV or Parquet."
+                f"{path}: this is {kind}, not a problem set. Export it as JSON, CSV or Parquet."
             )
     text = _decode(raw, path)
     start = text.lstrip()[:1]
@@ -151,7 +151,7 @@ def _parquet(path: Path) -> Iterator[Record]:
 
 
 def _xml(raw: bytes, path: Path) -> list[Record]:
-    """Each `Problem` element as a record of its children's texts (ASDiv); its attributes count too."""
+    """Each `Problem` element as a record of its attributes and the texts of its children (ASDiv)."""
     records: list[Record] = []
     current: dict[str, Any] | None = None
     line = 0
@@ -177,13 +177,13 @@ def _xml(raw: bytes, path: Path) -> list[Record]:
             current[field] += data
 
     def refuse_declarations(*_: object) -> None:
-        raise WarmkitError(f"{path}: it has a document type declaration, which is not read. Remove it.")
+        raise WarmkitError(f"{path}: it has a document type declaration, which is not allowed. Remove it.")
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = refuse_declarations  # no entities, so nothing can blow up or be fetched
+    parser.StartDoctypeDeclHandler = refuse_declarations  # no entities: nothing can expand or be fetched
     try:
         parser.Parse(raw, True)
     except expat.ExpatError as error:

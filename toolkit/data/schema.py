@@ -1,29 +1,30 @@
-"""The problems table, and the check at its door.
+"""The schemas of the tables, and the check of the rows of the problems table.
 
-A row enters only through `check_rows`: what leaves it is a frame of the schema `PROBLEMS`, and a list of
-the rows that were refused, each with its file, line, id and reason.
+All rows go through `check_rows`, which returns a frame of the schema `PROBLEMS`, the masked texts of its
+rows, and a list of the refused rows, each with its file, line, id and reason.
 """
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
-from toolkit.data.numbers import find_numbers
+from toolkit.data.languages import detect_language
+from toolkit.data.tokens import Masked, mask
 from toolkit.equations import EquationError, evaluate, parse
+from toolkit.errors import WarmkitError
 
 PROBLEMS = pl.Schema(
     {
         "id": pl.String,
         "text": pl.String,
         "answer": pl.Float64,
-        "equation": pl.String,  # null where only the answer is known
+        "equation": pl.String,  # null if only the answer is known
         "lang": pl.String,
-        "split": pl.String,  # null where the set comes in one part
+        "split": pl.String,  # null if the set has no splits
     }
 )
 
@@ -36,31 +37,40 @@ CANDIDATES = pl.Schema(
         "log_prob": pl.Float64,  # of the whole class
         "posterior": pl.Float64,  # of the class among those of the problem
         "steps": pl.Int64,
-        "origin": pl.String,  # warm, search, gold or annotator
+        "origin": pl.String,  # the method that found it, search, gold or annotator
     }
 )
 
 ANNOTATIONS = pl.Schema(
     {
         "problem_id": pl.String,
-        "equation": pl.String,  # null where there is none: skipped, or the problem is bad
+        "equation": pl.String,  # null if there is none: skipped, or a bad problem
         "verdict": pl.String,  # accepted, rejected, disputed or skipped
         "reason": pl.String,
         "annotator": pl.String,
-        "external_id": pl.String,  # equal for all that was ever said in one annotation
+        "external_id": pl.String,  # the same for all versions of one annotation
         "updated_at": pl.String,  # ISO 8601, UTC
         "round": pl.Int64,
+    }
+)
+
+
+METRICS = pl.Schema(
+    {
+        "round": pl.Int64,
+        "split": pl.String,  # pool: the problems to learn from; test: those that the solver is measured on
+        "name": pl.String,
+        "value": pl.Float64,
     }
 )
 
 MAX_TEXT = 20_000
 MAX_ID = 200
 MAX_NUMBERS = 64
+MOST_SHOWN = 10  # bad rows that a message lists; the rest are counted
 
-_PLACEHOLDER = re.compile(r"\s*(?:[xX]\s*=\s*)?\??\s*")  # "X=?": how EW10K says that it has no equation
+_PLACEHOLDER = re.compile(r"\s*(?:[xX]\s*=\s*)?\??\s*")  # "X=?": in EW10K, no equation
 _LANG = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
-_DEVANAGARI = re.compile(r"[\u0900-\u097f]")
-_CHINESE = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +83,8 @@ class BadRow:
     reason: str
 
     def __str__(self) -> str:
-        where = f"{self.file}, line {self.line}" + (f", id {self.id}" if self.id else "")
-        return f"{where}: {self.reason}"
+        source = f"{self.file}, line {self.line}" + (f", id {self.id}" if self.id else "")
+        return f"{source}: {self.reason}"
 
 
 class _Refused(Exception):
@@ -84,37 +94,63 @@ class _Refused(Exception):
 Row = Mapping[str, Any]
 
 
-def check_rows(rows: Iterable[tuple[int, Row | str]], file: str) -> tuple[pl.DataFrame, list[BadRow]]:
-    """The good rows as a frame, and the bad ones. A row is (line, fields), or (line, why it has none)."""
+def check_rows(
+    rows: Iterable[tuple[int, Row | str]], file: str
+) -> tuple[pl.DataFrame, list[Masked], list[BadRow]]:
+    """The good rows as a frame, their masked texts, and the bad rows.
+
+    A row is (line, fields), or (line, the reason why it has no fields).
+    """
     good: list[dict[str, Any]] = []
+    texts: list[Masked] = []
     bad: list[BadRow] = []
-    lines: dict[str, int] = {}  # where each id stands
+    lines: dict[str, int] = {}  # the line of each id
     for line, row in rows:
         name = None if isinstance(row, str) else _shown_id(row.get("id"))
         try:
             if isinstance(row, str):
                 raise _Refused(row)
-            checked = _check(row)
+            checked, masked = _check(row)
             if checked["id"] in lines:
-                raise _Refused(f"the id stands already at line {lines[checked['id']]}: ids must be unique")
+                raise _Refused(f"the id is already used at line {lines[checked['id']]}: ids must be unique")
         except _Refused as refused:
             bad.append(BadRow(file, line, name, str(refused)))
         else:
             lines[checked["id"]] = line
             good.append(checked)
-    return pl.DataFrame(good, schema=PROBLEMS, orient="row"), bad
+            texts.append(masked)
+    return pl.DataFrame(good, schema=PROBLEMS, orient="row"), texts, bad
+
+
+def refuse_bad(name: str, good: int, bad: Sequence[BadRow]) -> None:
+    """Raise an error that lists the bad rows, if there are any."""
+    if bad:
+        raise WarmkitError(
+            f"{name}: {len(bad)} of {len(bad) + good} rows can't be used, so nothing was read.\n"
+            f"{list_bad(bad)}",
+            "bad-rows",
+        )
+
+
+def list_bad(bad: Sequence[BadRow]) -> str:
+    """Bad rows for people, one per line; of many, only the first."""
+    lines = [f"  {row}" for row in bad[:MOST_SHOWN]]
+    if len(bad) > MOST_SHOWN:
+        lines.append(f"  … and {len(bad) - MOST_SHOWN} more")
+    return "\n".join(lines)
 
 
 def _shown_id(value: object) -> str | None:
     return None if value is None else str(value)[:40]
 
 
-def _check(row: Row) -> dict[str, Any]:
+def _check(row: Row) -> tuple[dict[str, Any], Masked]:
     text = _check_text(row.get("text"))
-    lang = row.get("lang") or detect_lang(text)
+    lang = row.get("lang") or detect_language(text)
     if not isinstance(lang, str) or not _LANG.fullmatch(lang):
-        raise _Refused(f"lang {_short(lang)} is no language code such as en, hi or zh")
-    count = len(find_numbers(text, lang))
+        raise _Refused(f"lang {_short(lang)} is not a language code such as en, hi or zh")
+    masked = mask(text, lang)
+    count = len(masked.operands)
     if not count:
         raise _Refused("its text has no number, so no equation can be made of it")
     if count > MAX_NUMBERS:
@@ -126,7 +162,7 @@ def _check(row: Row) -> dict[str, Any]:
         "equation": _check_equation(row.get("equation")),
         "lang": lang,
         "split": _check_split(row.get("split")),
-    }
+    }, masked
 
 
 def _check_id(value: object) -> str:
@@ -159,7 +195,7 @@ def _check_answer(value: object) -> float:
 def read_number(value: object) -> float:
     """A finite number, or text that writes one: "3/4", "1((19)/(25))", "12.5%", "1,250".
 
-    The message of a ValueError reads on from the value: "'twelve' is not a number".
+    The message of a ValueError is to be written after the value: "'twelve' is not a number".
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("is not a number")
@@ -197,18 +233,3 @@ def _check_split(value: object) -> str | None:
 def _short(value: object) -> str:
     written = repr(value)
     return written if len(written) <= 60 else f"{written[:56]}…{written[0]}"
-
-
-def detect_lang(text: str) -> str:
-    """en, hi or zh, by the script."""
-    if _DEVANAGARI.search(text):
-        return "hi"
-    return "zh" if _CHINESE.search(text) else "en"
-
-
-def numbers_of(problems: pl.DataFrame) -> list[list[Fraction]]:
-    """The numbers of each problem's text, in reading order: N0, N1, …"""
-    return [
-        [operand.value for operand in find_numbers(text, lang)]
-        for text, lang in problems.select("text", "lang").iter_rows()
-    ]

@@ -5,6 +5,8 @@ from hashlib import blake2b
 
 import polars as pl
 
+from toolkit.data.problems import ProblemSet
+from toolkit.equations import Expr
 from toolkit.errors import WarmkitError
 
 
@@ -14,10 +16,10 @@ def split(
     seed: int,
     together: Sequence[tuple[str, str]] = (),
 ) -> pl.DataFrame:
-    """The problems with `split` set to a name of `parts`, in these shares (they are scaled to 1).
+    """The problems with `split` set to a name of `parts`, in these shares (scaled to 1).
 
-    `together` are pairs of ids that must not be parted (near-duplicates): each group of them goes to the
-    part that is least full.
+    `together` are pairs of ids that must not be separated (near-duplicates): each group of them goes to the
+    least full part.
     """
     if not parts or min(parts.values()) <= 0:
         raise WarmkitError("Each part of a split needs a share above 0.")
@@ -39,22 +41,31 @@ def folds(
     return split(problems, {f"fold{i}": 1.0 for i in range(count)}, seed, together)
 
 
-def chosen_share(problems: pl.DataFrame, share: float, seed: int) -> list[bool]:
-    """Which problems are D_s when a share of those with an equation is: more with a larger share."""
-    with_equation = problems.filter(pl.col("equation").is_not_null())["id"].to_list()
+def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr]:
+    """D_s, problem → template, with a share of the equations. A larger share includes every smaller one.
+
+    Chosen equations that do not hold are left out.
+    """
+    with_equation = problems.table.filter(pl.col("equation").is_not_null())["id"].to_list()
     chosen = set(_shuffled(with_equation, seed)[: round(share * len(with_equation))])
-    return [name in chosen for name in problems["id"]]
+    if not chosen:
+        return {}
+    return {
+        problem_id: template
+        for problem_id, template in problems.gold_templates.items()
+        if problem_id in chosen
+    }
 
 
 def _shuffled(ids: Sequence[str], seed: int) -> list[str]:
-    """In an order that the seed and each id decide, whatever the order of the rows."""
+    """The ids in an order that depends on the seed and the ids alone."""
     return sorted(ids, key=lambda name: blake2b(f"{seed}/{name}".encode(), digest_size=16).digest())
 
 
 def _groups(ids: Sequence[str], together: Sequence[tuple[str, str]]) -> list[list[str]]:
     """The ids in groups that pairs connect (union-find), the largest first, then in the order given.
 
-    Large groups go first because nothing could make up for them at the end.
+    Large groups go first, because the parts could not be balanced after them.
     """
     parent = {name: name for name in ids}
 
@@ -64,8 +75,8 @@ def _groups(ids: Sequence[str], together: Sequence[tuple[str, str]]) -> list[lis
             name = parent[name]
         return name
 
-    for one, other in together:
-        parent[root(one)] = root(other)
+    for first, second in together:
+        parent[root(first)] = root(second)
     groups: dict[str, list[str]] = {}
     for name in ids:
         groups.setdefault(root(name), []).append(name)

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
+from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import MAX_NUMBERS
-from toolkit.data.tokens import mask, number_token
+from toolkit.data.tokens import number_token
 
 PAD, UNKNOWN = "<pad>", "<unk>"
 PAD_AT, UNKNOWN_AT = 0, 1
@@ -15,9 +14,9 @@ PAD_AT, UNKNOWN_AT = 0, 1
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A list of words, and the way back. Index 0 pads, index 1 is any word that was never seen.
+    """Words and their indices. Index 0 pads, index 1 is any unknown word.
 
-    <num_0> … follow, so that every problem's numbers have an index whatever was seen in training.
+    <num_0> … follow, so that every number has an index, even if no problem in training had that many.
     """
 
     words: tuple[str, ...]
@@ -38,16 +37,17 @@ class Vocabulary:
         return [self.words[i] for i in indices]
 
 
-def vocabulary_of(problems: pl.DataFrame, min_count: int = 1) -> Vocabulary:
-    """The vocabulary of a problems table, its numbers masked."""
-    texts = (mask(text, lang).tokens for text, lang in problems.select("text", "lang").iter_rows())
-    return build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=min_count)
+def vocabulary_of(problems: ProblemSet, min_count: int = 1) -> Vocabulary:
+    """The vocabulary of a problem set, its numbers masked."""
+    return build_vocabulary(
+        (masked.tokens for masked in problems.masked), numbers=MAX_NUMBERS, min_count=min_count
+    )
 
 
 def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count: int = 1) -> Vocabulary:
-    """The vocabulary of tokenised texts: commonest words first, equally common ones in alphabetical order.
+    """The vocabulary of tokenised texts: the most common words first, ties in alphabetical order.
 
-    `numbers` is how many <num_j> there are; a word seen fewer than `min_count` times is unknown.
+    `numbers` is the number of <num_j> tokens. A word seen fewer than `min_count` times is unknown.
     """
     special = [PAD, UNKNOWN, *(number_token(j) for j in range(numbers))]
     counts = Counter(token for tokens in texts for token in tokens)

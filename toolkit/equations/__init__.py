@@ -2,9 +2,9 @@
 
 from toolkit.equations.bind import NotInProblem, bind, over_values
 from toolkit.equations.classes import klass, klasses
-from toolkit.equations.evaluate import evaluate, matches, reaches, tolerance
+from toolkit.equations.evaluate import PI_READINGS, evaluate, matches, reaches, tolerance
 from toolkit.equations.forms import Step, canonical, commuted, from_prefix, from_steps, to_prefix, to_steps
-from toolkit.equations.parse import parse, parse_constant
+from toolkit.equations.parse import parse, parse_constant, parse_template
 from toolkit.equations.search import Candidate, search
 from toolkit.equations.show import draw, latex, show, show_number
 from toolkit.equations.tree import (
@@ -26,6 +26,7 @@ __all__ = [
     "DEFAULT_CONSTANTS",
     "ONE",
     "PI",
+    "PI_READINGS",
     "Candidate",
     "Const",
     "Constant",
@@ -52,6 +53,7 @@ __all__ = [
     "over_values",
     "parse",
     "parse_constant",
+    "parse_template",
     "reaches",
     "search",
     "show",

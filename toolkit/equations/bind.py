@@ -1,16 +1,15 @@
 """From an equation over values to templates over the numbers of its problem.
 
-"76 - 25" says 76 and 25; the model speaks of N0 and N1. `bind` finds which number of the text each
-literal is. Where a value stands in the text more than once every binding is kept, the likeliest first:
-each occurrence used once before any is used again, in reading order, numbers of the text before constants.
+"76 - 25" has the literals 76 and 25; the model uses N0 and N1. `bind` finds which number of the text each
+literal is. If a value occurs in the text more than once, every binding is kept, the likeliest first: each
+occurrence is used once before any is used again, in reading order, numbers of the text before constants.
 
-People write the same quantity in other ways than the text does, so a literal that is not in the text is
-also sought as
-- a fraction: (1/6) where the text has the number 1/6, 50/100 or 5*0.01 where it has 50% or 5%;
-- hundredths: 25 * 80 / 100 or 80 * (100 - 25) / 100 where it has 25%;
-- 3.14 (or 3.1416, …) for π, if π is a constant;
+People may write a quantity differently from the text, so a literal that is not in the text is also read as
+- a fraction: (1/6) if the text has the number 1/6, 50/100 or 5*0.01 if it has 50% or 5%;
+- hundredths: 25 * 80 / 100 or 80 * (100 - 25) / 100 if it has 25%;
+- π: 3.14 (or 3.1416, …), if π is a constant;
 - a square or cube: 5^2 is bound as N0 * N0;
-- a sign: 5 + (-3), -3 + 5 and 5 - 3 are the same where the text has 3.
+- a sign: 5 + (-3), -3 + 5 and 5 - 3 are the same if the text has 3.
 """
 
 import math
@@ -40,7 +39,7 @@ from toolkit.equations.tree import (
 )
 
 MAX_BINDINGS = 64
-MAX_OPERATORS_IN_POWER = 20  # of the base of a square or cube, which is written out
+MAX_OPERATORS_IN_POWER = 20  # in the base of a square or cube, which is written out as a product
 
 _HUNDRED = Const(Fraction(100))
 _HUNDREDTH = Const(Fraction(1, 100))
@@ -48,7 +47,7 @@ _ZERO = Const(Fraction(0))
 
 
 class NotInProblem(EquationError):
-    """The equation uses a number that the problem has not and that is no constant."""
+    """The equation uses a number that is neither in the problem nor a constant."""
 
     def __init__(self, value: Fraction) -> None:
         super().__init__(f"{show_number(value)} is not a number of the problem")
@@ -57,7 +56,7 @@ class NotInProblem(EquationError):
 def bind(
     tree: Expr, numbers: Sequence[Fraction], constants: Sequence[Constant] = DEFAULT_CONSTANTS
 ) -> list[Expr]:
-    """Templates, one for each class that the equation may mean, the likeliest first; never empty.
+    """Templates, one for each class that the equation may mean, the likeliest first. Never empty.
 
     Raises `NotInProblem` for a literal that is neither in the text nor a constant.
     """
@@ -74,13 +73,13 @@ def bind(
     filled = sorted(islice(product(*choices), MAX_BINDINGS**2), key=_unlikeliness)
     templates = [_fill(skeleton, iter(leaves)) for leaves in filled[: 4 * MAX_BINDINGS]]
     by_class: dict[int, Expr] = {}
-    for template, its_class in zip(templates, klasses(templates), strict=True):
-        by_class.setdefault(its_class, template)
+    for template, class_ in zip(templates, klasses(templates), strict=True):
+        by_class.setdefault(class_, template)
     return list(by_class.values())[:MAX_BINDINGS]
 
 
 def _unlikeliness(leaves: tuple[Expr, ...]) -> tuple[int, int, list[int]]:
-    """Fewest numbers used twice, then fewest constants, then reading order."""
+    """A sort key: fewest numbers used twice, then fewest constants, then reading order."""
     order = [leaf.index if isinstance(leaf, Ref) else math.inf for leaf in leaves]
     repeated = sum(count - 1 for leaf, count in Counter(leaves).items() if isinstance(leaf, Ref))
     return repeated, sum(rank == math.inf for rank in order), [int(min(rank, 10**6)) for rank in order]
@@ -106,10 +105,10 @@ class _Binder:
         self.pi_is_constant = PI in constants
 
     def folded(self, tree: Expr) -> Expr:
-        """Literals that together write one number of the text, as that number.
+        """The tree with subtrees of literals that write one number of the text replaced by that number.
 
-        (1/6) is the number 1/6. But 6/3 is a division even where the text has a 2: what comes to a whole
-        number is folded only if it could not be bound otherwise.
+        (1/6) is the number 1/6. But 6/3 is a division even if the text has a 2: a subtree with a whole value
+        is folded only if it can't be bound otherwise.
         """
         if not isinstance(tree, Op):
             return tree
@@ -121,7 +120,7 @@ class _Binder:
         return Op(tree.op, self.folded(tree.left), self.folded(tree.right))
 
     def _value(self, tree: Op) -> Fraction | None:
-        """What a subtree of literals comes to; None where there is more than literals, or no value."""
+        """The value of a subtree of literals; None if it has other leaves, or no value."""
         if references(tree) or has_pi(tree):
             return None
         try:
@@ -134,10 +133,10 @@ class _Binder:
         return literal.value not in self.meanings
 
     def with_percents(self, tree: Expr) -> Expr:
-        """450 * (100 - 20) / 100 as 450 * (1 - 20%), where the text has 20% but neither 20 nor 100.
+        """450 * (100 - 20) / 100 as 450 * (1 - 20%), if the text has 20% but neither 20 nor 100.
 
-        Such an equation counts in hundredths; it is the same one counted in wholes if nothing changes
-        when its hundreds become ones and its 20 becomes 20%.
+        Such an equation counts in hundredths. It may be counted in wholes if its class stays the same when
+        its hundreds become ones and its 20 becomes 20%.
         """
         if not self._unknown(_HUNDRED):
             return tree
@@ -156,7 +155,7 @@ class _Binder:
         return tree
 
     def resolve(self, tree: Expr) -> Expr:
-        """The same tree, now that every literal has a meaning; 3.14 is π where the text has no 3.14."""
+        """The tree, if every literal has a meaning. 3.14 becomes π if the text has no 3.14."""
         if isinstance(tree, Op):
             return Op(tree.op, self.resolve(tree.left), self.resolve(tree.right))
         if isinstance(tree, Const) and self._unknown(tree):
@@ -168,23 +167,23 @@ class _Binder:
         return tree
 
     def without_signs(self, tree: Expr) -> Expr:
-        """The same equation without unary minus, where the text has no such negative number."""
-        needless = (
+        """The same equation without unary minus, unless the text has that negative number."""
+        unneeded = (
             node == _ZERO or (isinstance(node, Const) and node.value < 0)
             for node in postorder(tree)
             if not (isinstance(node, Const) and node.value in self.in_text)
         )
-        if not any(needless):
+        if not any(unneeded):
             return tree
         negative, positive = self._sign(tree)
         if not negative:
             return positive
         if isinstance(positive, Op) and positive.op == "-":
             return Op("-", positive.right, positive.left)
-        return tree  # a negative result of positive numbers; 0 will be said to be missing
+        return tree  # a negative result of positive numbers: `resolve` reports that 0 is missing
 
     def _sign(self, tree: Expr) -> tuple[bool, Expr]:
-        """Whether a minus sign stands before the tree, and the tree without it."""
+        """Whether the tree has a leading minus sign, and the tree without it."""
         if isinstance(tree, Const) and tree.value < 0 and tree.value not in self.in_text:
             return True, Const(-tree.value)
         if not isinstance(tree, Op) or tree.op == "^":
@@ -202,7 +201,7 @@ class _Binder:
 
 
 def _without_powers(tree: Expr) -> Expr:
-    """Squares and cubes as products: their exponent is no quantity of the text, even where it has a 2."""
+    """Squares and cubes as products: their exponent is not a number of the text, even if it has a 2."""
     if not isinstance(tree, Op):
         return tree
     left = _without_powers(tree.left)
@@ -219,7 +218,7 @@ def _looks_like_pi(value: Fraction) -> bool:
 
 
 def over_values(template: Expr, numbers: Sequence[Fraction]) -> Expr:
-    """The way back: the template as an equation over the problem's own numbers, N0 - N1 as 76 - 25."""
+    """The inverse of `bind`: the template over the numbers of the problem, N0 - N1 as 76 - 25."""
     if isinstance(template, Op):
         return Op(template.op, over_values(template.left, numbers), over_values(template.right, numbers))
     return Const(numbers[template.index]) if isinstance(template, Ref) else template

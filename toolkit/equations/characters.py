@@ -1,8 +1,8 @@
-"""Characters that people write for the same thing, brought to one.
+"""Many characters for the same thing, mapped to one.
 
 `plain` maps digits of every script, full-width forms, and the many signs for minus, times, divided
-by and brackets to ASCII. It is one character for one character, so that a position in the plain
-text is the same position in what the person wrote.
+by and brackets to ASCII. It maps each character to one character, so that a position in the plain
+text is the same position in the original text.
 """
 
 import unicodedata
@@ -29,7 +29,7 @@ _SIGNS = {
 
 _DIGITS = {
     code: str(unicodedata.decimal(chr(code)))
-    for code in range(0x660, 0x10000)  # the digits beyond this plane belong to dead scripts
+    for code in range(0x660, 0x10000)  # the basic plane; digits beyond it are rare
     if unicodedata.category(chr(code)) == "Nd"
 }
 

@@ -1,4 +1,4 @@
-"""Equivalence classes of templates: one integer a class.
+"""Equivalence classes of templates: one integer per class.
 
 Two templates are equivalent if they are the same function of N0, N1, …. A template is evaluated at one
 fixed random point modulo the prime P = 2⁶¹ - 1; equal functions agree there, and unequal ones of degree d
@@ -18,13 +18,13 @@ from toolkit.equations.tree import Const, EquationError, Expr, Pi, Ref, has_pi, 
 P = 2**61 - 1
 
 UNDEFINED = -1
-"""The class of what divides by zero whatever the numbers are, such as 1 / (N0 - N0)."""
+"""The class of templates that always divide by zero, such as 1 / (N0 - N0)."""
 
-Ratio = tuple[int, int]  # numerator and denominator modulo P: divisions wait, and are done together
+Ratio = tuple[int, int]  # numerator and denominator modulo P; all divisions are done together at the end
 
 
 def _point(name: str) -> int:
-    """Where N0, N1, …, π are set: fixed for ever, because classes are stored in files."""
+    """The point at which N0, N1, … and π are evaluated. It must never change: classes are stored in files."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big") % P
 
 

@@ -1,7 +1,7 @@
 """Exact values of expressions, and what it means to reach an answer.
 
-Fractions all the way; a float only where π or a root makes one. Nothing here can run for long: powers
-are bounded before they are computed.
+Values are fractions; only π and roots make floats. Nothing here can run for long: powers are bounded before
+they are computed.
 """
 
 import math
@@ -13,10 +13,10 @@ from toolkit.equations.tree import Const, EquationError, Expr, Pi, Ref, has_pi
 Number = Fraction | float
 
 PI_READINGS = (math.pi, 3.14, 22 / 7)
-"""What school books take π for. An equation with π reaches an answer if it does for one of them."""
+"""The values of π in school books. An equation with π reaches an answer if one of them gives it."""
 
 MAX_EXPONENT = 100
-MAX_BITS = 4_096  # of a numerator or denominator; beyond that a power is refused, not computed
+MAX_BITS = 4_096  # of a numerator or denominator; a larger power is refused, not computed
 
 
 def evaluate(tree: Expr, values: Sequence[Number] = (), pi: float = math.pi) -> Number:
@@ -63,10 +63,10 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def tolerance(answer: float) -> float:
-    """How far from an answer still counts as reaching it.
+    """How far a value may be from an answer that it reaches.
 
-    One part in 10⁹, which float arithmetic needs; and for an answer with five or more decimals (a third
-    written 0.33333) one unit of the last of them, because such answers were rounded there.
+    One part in 10⁹, which float arithmetic needs. For an answer with five or more decimals (a third written
+    0.33333), one unit of the last decimal, because such answers are rounded.
     """
     exact = 1e-9 * max(1.0, abs(answer))
     decimals = len(repr(answer).partition(".")[2]) if "e" not in repr(answer) else 0
@@ -82,7 +82,7 @@ def matches(value: Number, answer: float) -> bool:
 
 
 def reaches(tree: Expr, values: Sequence[Number], answer: float) -> bool:
-    """Whether the tree gives the answer, for any reading of π where it has one."""
+    """Whether the tree gives the answer, with any reading of π if it has π."""
     readings = PI_READINGS if has_pi(tree) else PI_READINGS[:1]
     for pi in readings:
         try:

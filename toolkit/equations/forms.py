@@ -49,14 +49,14 @@ def from_steps(
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
     start: int | None = None,
 ) -> Expr:
-    """The tree of the last step's result; steps that it does not use leave no trace.
+    """The tree of the last step's result. Steps that it does not use are dropped.
 
-    Without steps, `start` says which entry of OpDict is meant (a template that is one number).
+    Without steps, `start` is the entry of OpDict that is the template (a single number).
     """
     opdict: list[Expr] = [*(Ref(j) for j in range(n)), *constants]
     for number, (op, left, right) in enumerate(steps, 1):
         if op not in OPERATORS:
-            raise EquationError(f"step {number}: '{op}' is no operator")
+            raise EquationError(f"step {number}: '{op}' is not an operator")
         if not (0 <= left < len(opdict) and 0 <= right < len(opdict)):
             raise EquationError(f"step {number}: OpDict has only {len(opdict)} entries so far")
         opdict.append(Op(op, opdict[left], opdict[right]))
@@ -75,7 +75,7 @@ def to_prefix(tree: Expr) -> list[str]:
 
 
 def from_prefix(tokens: Sequence[str]) -> Expr:
-    """The tree of a prefix; `EquationError` where it is cut short or has too much."""
+    """The tree of a prefix; `EquationError` if operands are missing or left over."""
     stack: list[Expr] = []
     for token in reversed(tokens):
         operator = next((op for op in OPERATORS if op == token), None)
@@ -97,26 +97,26 @@ _CHAIN: dict[str, Operator] = {"+": "+", "-": "+", "*": "*", "/": "*"}
 def canonical(tree: Expr) -> Expr:
     """The same sum or product in one order: a - (b - c), c + a - b and a + c - b are all a + c - b.
 
-    What a chain of + and - (or of * and /) adds comes first, what it takes away last, each in order of
-    the numbers. Only what follows from commuting and regrouping is unified: 2*(a + b) and 2*a + 2*b stay
-    two forms, though they are of one class.
+    In a chain of + and - (or of * and /), added terms come first and subtracted terms last, both in order
+    of the numbers. Only commuting and regrouping are unified: 2*(a + b) and 2*a + 2*b stay two forms,
+    though they are of one class.
     """
     if not isinstance(tree, Op):
         return tree
     chain = _CHAIN.get(tree.op)
     if chain is None:
         return Op(tree.op, canonical(tree.left), canonical(tree.right))
-    gives, takes = (sorted(map(canonical, terms), key=_order) for terms in _terms(tree, chain))
-    result = gives[0]
-    for term in gives[1:]:
+    added, subtracted = (sorted(map(canonical, terms), key=_order) for terms in _terms(tree, chain))
+    result = added[0]
+    for term in added[1:]:
         result = Op(chain, result, term)
-    for term in takes:
+    for term in subtracted:
         result = Op(_INVERSE[chain], result, term)
     return result
 
 
 def commuted(tree: Expr, most: int) -> list[Expr]:
-    """The tree and others with operands of + and * exchanged, at most so many of them."""
+    """The tree and its variants with operands of + and * exchanged, at most `most` in all."""
     if not isinstance(tree, Op):
         return [tree]
     pairs = [(left, right) for left in commuted(tree.left, most) for right in commuted(tree.right, most)]
@@ -127,17 +127,17 @@ def commuted(tree: Expr, most: int) -> list[Expr]:
 
 
 def _terms(tree: Expr, chain: Operator) -> tuple[list[Expr], list[Expr]]:
-    """What a chain of + and - (or * and /) gives, and what it takes."""
+    """The added and the subtracted terms of a chain of + and - (or the factors and divisors of * and /)."""
     if not isinstance(tree, Op) or _CHAIN.get(tree.op) != chain:
         return [tree], []
-    gives, takes = _terms(tree.left, chain)
-    more, less = _terms(tree.right, chain)
+    added, subtracted = _terms(tree.left, chain)
+    right_added, right_subtracted = _terms(tree.right, chain)
     if tree.op == chain:
-        return gives + more, takes + less
-    return gives + less, takes + more
+        return added + right_added, subtracted + right_subtracted
+    return added + right_subtracted, subtracted + right_added
 
 
 def _order(tree: Expr) -> tuple[int, int, str]:
-    """By the first number, then short before long; constants last."""
+    """A sort key: by the first number, then short before long; constants last."""
     numbers = [node.index for node in postorder(tree) if isinstance(node, Ref)]
     return min(numbers, default=1_000), len(to_prefix(tree)), show(tree)

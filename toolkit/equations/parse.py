@@ -1,12 +1,12 @@
-"""From text to trees: the only door through which written equations enter.
+"""From text to trees: the only entry of written equations.
 
 Reads what people write: + − * / ^ and their many signs (× ÷ · ** ²), any brackets, `x =` in front or
-`= x` behind, a result that is claimed behind (`76 - 25 = 51`, checked), percent, decimals, thousands
+`= x` behind, a claimed result (`76 - 25 = 51`, which is checked), percent, decimals, thousands
 separators, fractions and mixed numbers (1(5/6), 1 5/6, 1½), digits of any script, N0 N1 … and π.
 There is no implicit multiplication: `2(3+4)` is an error that says so.
 
 The parser is a loop over two stacks (Dijkstra's shunting yard), so nesting costs no recursion. Length,
-depth and the size of numbers are bounded; whatever is refused raises `EquationError` with a position.
+depth and the size of numbers are bounded; refused input raises `EquationError` with a position.
 """
 
 import re
@@ -54,7 +54,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-_NEGATIVE = "negative"  # unary minus, while it waits on the stack: -e is read as 0 - e
+_NEGATIVE = "negative"  # unary minus on the stack: -e is read as 0 - e
 _OPERATOR: dict[str, Operator] = {
     "+": "+",
     "-": "-",
@@ -70,6 +70,12 @@ _OPENS = {")": "(", "]": "[", "}": "{"}
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, _NEGATIVE: 3, "^": 4}
 _ZERO = Const(Fraction(0))
 _MISSING_OPERATOR = "an operator is missing here (write * to multiply)"
+
+
+@lru_cache(maxsize=50_000)
+def parse_template(text: str) -> Expr:
+    """`parse` with a cache, for the templates of tables, which repeat often."""
+    return parse(text)
 
 
 def parse(text: str) -> Expr:
@@ -99,7 +105,7 @@ def parse_constant(text: str) -> Constant:
 
 
 def _drop_claimed_result(sides: list[tuple[int, Expr]]) -> Expr:
-    """`76 - 25 = 51` or `51 = 76 - 25`: the expression, if it does give the number beside it."""
+    """`76 - 25 = 51` or `51 = 76 - 25`: the expression, if its value is the claimed result."""
     results = [(at, tree) for at, tree in sides if isinstance(tree, Const)]
     expressions = [tree for _, tree in sides if not isinstance(tree, Const)]
     if len(results) != 1 or len(expressions) != 1:
@@ -114,7 +120,7 @@ def _drop_claimed_result(sides: list[tuple[int, Expr]]) -> Expr:
 
 
 def _expression(source: str, start: int, end: int) -> Expr:
-    """Shunting yard over source[start:end]: `operands` holds (tree, depth), `pending` what waits."""
+    """Shunting yard over source[start:end]: `operands` holds (tree, depth)."""
     operands: list[tuple[Expr, int]] = []
     pending: list[tuple[str, int]] = []  # operators and opening brackets, with their positions
     operand_next = True
@@ -233,7 +239,7 @@ def _mixed_number(written: str, at: int) -> Fraction:
 
 
 def _unreadable(source: str, at: int, end: int) -> EquationError:
-    """What to say of the first character that starts no token."""
+    """The error for the first character that starts no token."""
     word = re.compile(r"\s*(\w+|.)", re.DOTALL).match(source, at, end)
     assert word is not None  # an empty rest would have been the end token
     found, at = word[1][:20], word.start(1)

@@ -2,13 +2,13 @@
 
 Over m numbers, each used once, there are 1, 6, 68, 1170, 27142 different functions for m = 1 … 5 that
 + - * / can make (OEIS A140606). `patterns(m)` lists them once, as a program of rows: each row combines
-two earlier ones. A search then is arithmetic on arrays: for every choice of m leaves out of a problem's
-numbers and constants, and for all problems with equally many numbers at the same time, run the program
-and look which rows come to the answer.
+two earlier rows. A search is then arithmetic on arrays: for every choice of m leaves out of a problem's
+numbers and constants, and for all problems with equally many numbers at the same time, it runs the
+program and looks which rows give the answer.
 
 A choice may hold a number twice (`reuse`) or a constant, which makes some patterns equal to others:
-N0 * 1 is N0. `_kept` strikes those out beforehand, once for each shape of a choice, so that almost
-nothing is computed twice. Searched are + - * /; a square is a number used twice.
+N0 * 1 is N0. `_kept` removes those beforehand, once for each shape of a choice, so that almost nothing is
+computed twice. The operators are + - * /; a square is a number used twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,9 @@ Ints: TypeAlias = npt.NDArray[np.intp]
 Shape: TypeAlias = tuple[Expr, ...]  # the leaves of a choice, its numbers renamed N0, N1, … in order
 
 MAX_OPERATORS = 4
-MAX_EVALUATIONS = 100_000_000  # for one problem; one with too many numbers is searched less deep
+MAX_EVALUATIONS = (
+    100_000_000  # for one problem; a problem with too many numbers is searched with fewer operators
+)
 
 _SIGNS: tuple[Operator, ...] = ("+", "-", "*", "/")
 _ARITHMETIC = (np.add, np.subtract, np.multiply, np.divide)
@@ -70,9 +72,9 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The functions of up to m leaves: rows 0 … m-1 are the leaves, then level by level what they make.
+    """The functions of up to m leaves: rows 0 … m-1 are the leaves, then the functions level by level.
 
-    The last level uses every leaf exactly once; the levels below hold what it is made of.
+    The last level uses every leaf exactly once; the levels below hold its parts.
     """
 
     trees: tuple[Expr, ...]
@@ -101,7 +103,7 @@ def _rows_over(
 ) -> list[tuple[int, int, int, int]]:
     """(operator, left row, right row, subset) for each class that uses all leaves of the subset.
 
-    Of the many ways to write a class, the one with the fewest brackets stands for it, in reading order.
+    Each class is represented by its form with the fewest brackets; among equals, the first in reading order.
     """
     rows = []
     part = (subset - 1) & subset
@@ -112,9 +114,9 @@ def _rows_over(
         part = (part - 1) & subset
     written = [Op(_SIGNS[op], trees[left], trees[right]) for op, left, right, _ in rows]
     best: dict[int, tuple[int, tuple[int, int, int, int]]] = {}
-    for its_class, tree, row in zip(klasses(written), written, rows, strict=True):
+    for class_, tree, row in zip(klasses(written), written, rows, strict=True):
         ranked = (_brackets(tree), row)
-        best[its_class] = min(best.get(its_class, ranked), ranked)
+        best[class_] = min(best.get(class_, ranked), ranked)
     return [row for _, row in best.values()]
 
 
@@ -133,29 +135,29 @@ def search(
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
     reuse: int = 0,
 ) -> list[list[Candidate]]:
-    """For each problem, what gives its answer with up to k operators: one candidate a class, shortest first.
+    """For each problem, the candidates with up to k operators: one per class, the shortest first.
 
-    Each number and constant is used at most once, and `reuse` times one may be used again. `depth_for`
-    says how deep a problem with very many numbers is searched instead.
+    Each number and constant is used at most once, and `reuse` times one may be used again. A problem with
+    very many numbers is searched with fewer operators (`depth_for`).
     """
     if not 0 <= k <= MAX_OPERATORS:
         raise ValueError(f"k must be between 0 and {MAX_OPERATORS}, not {k}")
     found: list[list[Candidate]] = [[] for _ in numbers]
     by_count: dict[int, list[int]] = {}
-    for i, of_problem in enumerate(numbers):
-        by_count.setdefault(len(of_problem), []).append(i)
+    for i, problem_numbers in enumerate(numbers):
+        by_count.setdefault(len(problem_numbers), []).append(i)
     for n, problems in by_count.items():
         values = np.array([[float(v) for v in numbers[i]] for i in problems]).reshape(len(problems), n)
         targets = np.array([answers[i] for i in problems])
         depth = depth_for(n, k, constants, reuse)
         candidates = _search_equal(values, targets, depth, tuple(constants), reuse)
-        for i, its_candidates in zip(problems, candidates, strict=True):
-            found[i] = its_candidates
+        for i, problem_candidates in zip(problems, candidates, strict=True):
+            found[i] = problem_candidates
     return found
 
 
 def depth_for(n: int, k: int, constants: Sequence[Constant] = DEFAULT_CONSTANTS, reuse: int = 0) -> int:
-    """With how many operators a problem of n numbers is searched when k are asked for."""
+    """The number of operators with which a problem of n numbers is searched if k are requested."""
     leaves = n + len(constants) + reuse
     while k > 1 and comb(leaves, k + 1) * _last(k + 1) > MAX_EVALUATIONS:
         k -= 1
@@ -199,17 +201,17 @@ def _choices(n: int, m: int, constants: tuple[Constant, ...], reuse: int) -> lis
 
 @cache
 def _kept(shape: Shape) -> Ints:
-    """The rows of the last level that are new for a shape: no function of fewer leaves, none met before."""
+    """The rows of the last level that are new for a shape: no function of fewer leaves, no earlier row."""
     trees = patterns(len(shape)).trees
     start = len(trees) - _last(len(shape))
     classes = klasses(_substitute(tree, shape) for tree in trees)
-    # What keeps its class when its numbers are exchanged for others depends on none of them: N0 / N0.
-    others = [Ref(leaf.index + len(shape)) if isinstance(leaf, Ref) else leaf for leaf in shape]
-    elsewhere = klasses(_substitute(tree, others) for tree in trees)
+    # A tree that keeps its class when its numbers are renamed does not depend on them: N0 / N0.
+    renamed = [Ref(leaf.index + len(shape)) if isinstance(leaf, Ref) else leaf for leaf in shape]
+    renamed_classes = klasses(_substitute(tree, renamed) for tree in trees)
     seen = {UNDEFINED, *classes[:start]} if start else {UNDEFINED}
     rows = []
     for row in range(start, len(trees)):
-        if classes[row] not in seen and classes[row] != elsewhere[row]:
+        if classes[row] not in seen and classes[row] != renamed_classes[row]:
             seen.add(classes[row])
             rows.append(row - start)
     return np.array(rows, dtype=np.intp)
@@ -223,7 +225,7 @@ def _last(m: int) -> int:
 def _hits(
     leaves: Floats, targets: Floats, limits: Floats, shape: Shape, choices: Ints
 ) -> Iterator[tuple[int, int, int]]:
-    """(row, choice, problem) wherever a kept row comes to a problem's answer."""
+    """(row, choice, problem) for each kept row whose value is the answer of a problem."""
     kept = _kept(shape)
     if not len(kept):
         return
@@ -232,7 +234,7 @@ def _hits(
         program[-1] = program[-1].only(kept)
     buffer = np.empty((len(shape) + sum(len(level) for level in program), _BLOCK))
     columns = len(choices) * len(targets)
-    with np.errstate(all="ignore"):  # a division by zero is infinite or NaN, and so no answer
+    with np.errstate(all="ignore"):  # a division by zero is infinite or NaN, and no answer
         for begin in range(0, columns, _BLOCK):
             choice, problem = np.divmod(np.arange(begin, min(begin + _BLOCK, columns)), len(targets))
             rows = buffer[:, : len(choice)]

@@ -34,15 +34,15 @@ def needs_brackets(parent: Operator, child: Expr, side: str) -> bool:
 
 
 def show_number(value: Fraction) -> str:
-    """Exact, in the shortest way to write it: 12, 0.25, 1(5/6)."""
+    """The exact number in its shortest form: 12, 0.25, 1(5/6)."""
     sign, value = ("-", -value) if value < 0 else ("", value)
     whole, rest = divmod(value, 1)
     if not rest:
         return f"{sign}{whole}"
     twos, fives = _exponent(rest.denominator, 2), _exponent(rest.denominator, 5)
     if rest.denominator == 2**twos * 5**fives:
-        places = max(twos, fives)
-        return f"{sign}{whole}.{int(rest * 10**places):0{places}d}"
+        decimals = max(twos, fives)
+        return f"{sign}{whole}.{int(rest * 10**decimals):0{decimals}d}"
     return f"{sign}{whole}({rest})"
 
 
@@ -89,7 +89,7 @@ def _latex_side(parent: Operator, child: Expr, side: str) -> str:
 
 
 def draw(tree: Expr, values: Sequence[str] = ()) -> str:
-    """The tree on several lines; `values[j]`, where given, stands beside N_j.
+    """The tree on several lines, with `values[j]`, if given, beside N_j.
 
     -
     ├── N0  76

@@ -1,7 +1,7 @@
 """The bridge to SymPy: trees become SymPy expressions node by node, never through text.
 
-SymPy simplifies for people, and is the tests' oracle for `classes`. It costs half a second to import,
-so nothing on the way of a common command comes here.
+SymPy simplifies for people, and is the tests' oracle for `classes`. It takes half a second to import,
+so common commands don't import this file.
 """
 
 import sympy
@@ -32,14 +32,14 @@ def to_sympy(tree: Expr) -> sympy.Expr:
 
 
 def simplified(tree: Expr) -> str | None:
-    """The shortest form that SymPy finds, as text for people; None where it might take long to find."""
+    """The shortest form that SymPy finds, as text for people; None if that might take long."""
     if count_operators(tree) > MAX_OPERATORS or not _tame(tree):
         return None
     return str(sympy.simplify(to_sympy(tree))).replace("pi", "π").replace("**", "^").replace("zoo", "∞")
 
 
 def _tame(tree: Expr) -> bool:
-    """Whether every power is of a plain thing to a small literal: SymPy would compute 9^9^9 to the end."""
+    """Whether every exponent is a small literal and no base has a power. SymPy would compute 9^9^9."""
     powers = [node for node in postorder(tree) if isinstance(node, Op) and node.op == "^"]
     return all(
         isinstance(power.right, Const)

@@ -1,7 +1,7 @@
 """Expressions as frozen trees.
 
 A leaf is a number of the problem (`Ref(0)` prints as N0), a constant, or π; an inner node is one of
-the five binary operators. The same tree serves two uses: an equation as a person wrote it has
+the five binary operators. The same tree has two uses: an equation as a person wrote it has
 constants for leaves ("76 - 25"), a template has references ("N0 - N1").
 """
 
@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 Operator = Literal["+", "-", "*", "/", "^"]
 OPERATORS: tuple[Operator, ...] = ("+", "-", "*", "/", "^")
 
-MAX_DEPTH = 120  # deeper trees are refused at the door, so every function here may recurse
+MAX_DEPTH = 120  # `parse` refuses deeper trees, so every function here may recurse
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Pi:
-    """π, the one constant that is no fraction."""
+    """π, the only constant that is not a fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ DEFAULT_CONSTANTS: tuple[Constant, ...] = (ONE, PI)
 class EquationError(ValueError):
     """An equation that can't be used, in words for the person who wrote it.
 
-    `position` is the index of the character at which reading failed, None where there is none.
+    `position` is the index of the character at which parsing failed, None if it did not fail at a character.
     """
 
     def __init__(self, message: str, position: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Does an equation fit its problem? The one check for gold data, annotators and the command line."""
+"""Whether an equation fits its problem: the check for gold data, annotators and the command line."""
 
 import math
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from toolkit.equations.tree import DEFAULT_CONSTANTS, Constant, EquationError, E
 class Verdict:
     """`ok`, or `reason` says in one sentence what is wrong.
 
-    What could be found out is there even when something else is wrong: `value` as the equation is
-    written, `templates` (all bindings, the likeliest first), `klass` of the first of them.
+    The other fields are filled as far as possible, also if the verdict is not ok: `value` of the equation
+    as written, `templates` (all bindings, the likeliest first), `klass` of the first template.
     """
 
     ok: bool
@@ -34,7 +34,7 @@ def verify(
     answer: float | None = None,
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
 ) -> Verdict:
-    """Whether a written equation parses, speaks of the problem's numbers, and gives the answer."""
+    """Whether a written equation parses, uses numbers of the problem and constants, and gives the answer."""
     try:
         tree = parse(equation)
         value = evaluate(tree, numbers)

@@ -1,70 +1,103 @@
-"""Every number of a run as a key: what `configs/loop.yaml` says, and `--set` changes."""
+"""The configuration of a run: the keys that `configs/loop.yaml` lists and `--set` changes.
 
-from typing import Literal
+Each method in METHODS and each solver in SOLVERS adds its own section.
+"""
 
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import Field, create_model, field_validator
+from pydantic_core import PydanticCustomError
+
+from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
 from toolkit.config import Section
 from toolkit.equations import Constant, parse_constant
-from toolkit.solvers.config import SolverConfig
-from toolkit.warm.config import WarmConfig
+from toolkit.errors import did_you_mean
+from toolkit.loop.annotators import ANNOTATORS
+from toolkit.methods import METHODS, GenerateConfig, StepOne
+from toolkit.solvers import SOLVERS, Solver
+
+PLUGINS: list[type[StepOne] | type[Solver]] = [*METHODS.values(), *SOLVERS.values()]
+PYTHON = "python"  # the name of a strategy or an annotator that is a Python object
+
+
+def _check_name(kind: str, name: str, known: list[str]) -> str:
+    if name not in known:
+        context = {"kind": kind, "name": name[:60], "hint": did_you_mean(name, known)}
+        raise PydanticCustomError("name", "there is no {kind} {name}. {hint}", context)
+    return name
 
 
 class ActiveConfig(Section):
     """Which problems annotators are asked about."""
 
-    strategy: str = Field("margin", description="see toolkit/active/acquire.py")
-    batch: int = Field(20, ge=1, description="problems a round")
-    unsolved_quota: float = Field(0.2, ge=0, le=1, description="largest share of a batch that is unsolved")
-    random_share: float = Field(0.1, ge=0, le=1, description="drawn at random, for the error estimate")
+    strategy: str = Field("margin", description=f"one of {', '.join(STRATEGIES)}")
+    batch: int = Field(20, ge=1, description="problems per round")
+    unsolved_quota: float = Field(
+        0.2, ge=0, le=1, description="largest share of unsolved problems in a batch"
+    )
+    random_share: float = Field(0.1, ge=0, le=1, description="share drawn at random, for the error estimate")
     fixed: int = Field(300, ge=2, description="problems on which successive models are compared (kappa)")
-    members: int = Field(4, ge=2, description="models of a committee, passes with dropout")
+    members: int = Field(4, ge=2, description="models of a committee, or passes with dropout")
+
+    @field_validator("strategy")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        return _check_name("strategy", name, [*STRATEGIES, PYTHON])
 
 
 class AnnotatorConfig(Section):
     """Who annotates. The rates are the oracle's."""
 
-    name: Literal["oracle", "terminal", "file", "label-studio"] = "oracle"
+    name: str = Field("oracle", description=f"one of {', '.join(ANNOTATORS)}")
     error_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle errs")
     skip_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle skips")
-    attempts: int = Field(3, ge=1, description="how often a problem is asked before it is left aside")
+    attempts: int = Field(3, ge=1, description="how often a problem is asked before it is given up")
     patience: float | None = Field(
-        None, ge=0, description="seconds without a new answer after which a round goes on; null: for ever"
+        None, ge=0, description="seconds without a new answer until a round goes on; null: no limit"
     )
     candidates: int = Field(5, ge=0, description="equations shown with a problem")
     project: str | None = Field(None, description="title in Label Studio; null: warmkit and the run's name")
 
+    @field_validator("name")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        return _check_name("annotator", name, list(ANNOTATORS))
 
-class GenerateConfig(Section):
-    width: int = Field(20, ge=1, description="beams a problem")
-    search: int = Field(0, ge=0, le=3, description="also score what exhaustive search finds")
 
-
-class LoopConfig(Section):
+class _LoopConfig(Section):
     data: str = "bundled:en"
-    test: str | None = Field(None, description="else the split test of data, or a share of it")
-    test_share: float = Field(0.2, gt=0, lt=1, description="held out where there is no test split")
-    limit: int | None = Field(None, ge=10, description="take so many problems of data, chosen by seed")
+    test: str | None = Field(None, description="null: the split test of data, or a share of it")
+    test_share: float = Field(0.2, gt=0, lt=1, description="held out if there is no test split")
+    limit: int | None = Field(None, ge=10, description="use only this many problems of data, chosen by seed")
     known: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of data's equations that D_s begins with; null: all, with oracle none",
+        description="share of data's equations in D_s at the start; null: all, but none with the oracle",
     )
     constants: tuple[str, ...] = ("1", "π")
-    seed: int = 0
-    warm_start: bool = Field(True, description="go on from the model of the round before, or start anew")
+    seed: int = Field(0, description="of everything random: samples, training, solvers")
+    method: str = Field("warm", description=f"of step one: one of {', '.join(METHODS)}")
+    warm_start: bool = Field(True, description="start from the model of the previous round, not from scratch")
     later_epochs: int = Field(8, ge=1, description="epochs of a round that is warm-started")
-    warm: WarmConfig = WarmConfig()
     generate: GenerateConfig = GenerateConfig()
     active: ActiveConfig = ActiveConfig()
     annotator: AnnotatorConfig = AnnotatorConfig()
     stop: StopConfig = StopConfig()
-    solver_kind: Literal["gts", "graph2tree"] = "gts"
+    solver_kind: str = Field("gts", description=f"of step two: one of {', '.join(SOLVERS)}")
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
-    solver: SolverConfig = SolverConfig()
     references: bool = Field(True, description="also train with no annotations and with everything annotated")
+
+    @field_validator("method")
+    @classmethod
+    def _is_method(cls, name: str) -> str:
+        return _check_name("method", name, list(METHODS))
+
+    @field_validator("solver_kind")
+    @classmethod
+    def _is_solver(cls, name: str) -> str:
+        return _check_name("solver", name, list(SOLVERS))
 
     @property
     def v_const(self) -> tuple[Constant, ...]:
@@ -72,7 +105,46 @@ class LoopConfig(Section):
 
     @property
     def known_share(self) -> float:
-        """The share of data's equations that D_s begins with."""
+        """The share of data's equations in D_s at the start."""
         if self.known is not None:
             return self.known
         return 0.0 if self.annotator.name == "oracle" else 1.0
+
+    @property
+    def step_one(self) -> type[StepOne]:
+        return METHODS[self.method]
+
+    @property
+    def method_settings(self) -> Section:
+        """The section of the method."""
+        return self._section(self.step_one)
+
+    @property
+    def solver_class(self) -> type[Solver]:
+        return SOLVERS[self.solver_kind]
+
+    @property
+    def solver_settings(self) -> Section:
+        """The section of the solver."""
+        return self._section(self.solver_class)
+
+    def _section(self, plugin: type[StepOne] | type[Solver]) -> Section:
+        section = getattr(self, plugin.section)
+        assert isinstance(section, Section)
+        return section
+
+
+Base = TypeVar("Base", bound=Section)
+
+
+def with_sections(base: type[Base], name: str) -> type[Base]:
+    """The configuration with a section for each method and solver after its own keys."""
+    sections: dict[str, Any] = {plugin.section: (plugin.Config, plugin.Config()) for plugin in PLUGINS}
+    return create_model(name, __base__=base, __module__=__name__, **sections)
+
+
+if TYPE_CHECKING:
+
+    class LoopConfig(_LoopConfig): ...
+else:
+    LoopConfig = with_sections(_LoopConfig, "LoopConfig")

@@ -1,57 +1,58 @@
-"""The state of a run: which stages are done, what was asked, and every word that annotators said.
+"""The state of a run: which stages are done, what was asked, and every response of annotators.
 
-One SQLite file in WAL mode. A stage is done when its transaction is; the files it wrote are whole before
-that. The ledger only grows: an edit is a new row, a row that no longer counts is marked, never deleted.
+One SQLite file in WAL mode. A stage is done when its transaction is committed; its files are complete before
+that. Responses are only added: an edit is a new row, and a row that no longer counts is marked, not deleted.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from toolkit.data.store import Store
-from toolkit.loop.annotator import Response
+from toolkit.annotators.questions import Response, ShownCandidate
+from toolkit.storage.database import Database
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS stages (
     round INTEGER NOT NULL, stage TEXT NOT NULL, seconds REAL NOT NULL, result TEXT NOT NULL,
     PRIMARY KEY (round, stage));
 CREATE TABLE IF NOT EXISTS asked (
-    round INTEGER NOT NULL, place INTEGER NOT NULL, problem_id TEXT NOT NULL, why TEXT NOT NULL,
+    round INTEGER NOT NULL, position INTEGER NOT NULL, problem_id TEXT NOT NULL, why TEXT NOT NULL,
     kind TEXT NOT NULL, candidates TEXT NOT NULL, PRIMARY KEY (round, problem_id));
 CREATE TABLE IF NOT EXISTS responses (
     number INTEGER PRIMARY KEY, external_id TEXT NOT NULL, problem_id TEXT NOT NULL, round INTEGER NOT NULL,
     kind TEXT NOT NULL, equation TEXT, note TEXT, annotator TEXT NOT NULL, updated_at TEXT NOT NULL,
-    seconds REAL, revoked INTEGER NOT NULL DEFAULT 0);
+    seconds REAL, template TEXT, revoked INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS by_external_id ON responses (external_id);
 CREATE TABLE IF NOT EXISTS metrics (
     round INTEGER NOT NULL, split TEXT NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
     PRIMARY KEY (round, split, name));
 """
 
-REVOKED, UNDONE = 1, 2  # why a response no longer counts: it was taken back, or its round was
+COLUMNS = ", ".join(field.name for field in fields(Response))
+REVOKED, UNDONE = 1, 2  # why a response no longer counts: it was revoked, or its round was undone
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A problem of a batch: why it is in it, and the candidates shown with it, in the order shown."""
+class BatchItem:
+    """A problem of a batch: why it was chosen, and the candidates shown with it, in the order shown."""
 
     round: int
     problem_id: str
     why: str
     kind: str  # random, unsolved or strategy
-    candidates: tuple[str, ...]
+    candidates: tuple[ShownCandidate, ...]
 
 
-class Ledger(Store):
+class Ledger(Database):
     def __init__(self, path: Path) -> None:
         super().__init__(path, SCHEMA, "the state of the run")
 
     # Stages
 
     def result(self, round_: int, stage: str) -> dict[str, Any] | None:
-        """What a stage came to, None where it is not done."""
+        """The result of a stage, None if it is not done."""
         row = self._db.execute(
             "SELECT result FROM stages WHERE round = ? AND stage = ?", (round_, stage)
         ).fetchone()
@@ -66,47 +67,51 @@ class Ledger(Store):
         """Stages that are done, in order: round, name, seconds."""
         return list(self._db.execute("SELECT round, stage, seconds FROM stages ORDER BY rowid"))
 
-    # What was asked
+    # Batches
 
-    def ask(self, asked: Sequence[Asked]) -> None:
+    def add_batch(self, batch: Sequence[BatchItem]) -> None:
         self._db.executemany(
             "INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (one.round, place, one.problem_id, one.why, one.kind, json.dumps(one.candidates))
-                for place, one in enumerate(asked)
+                (item.round, position, item.problem_id, item.why, item.kind, json.dumps(item.candidates))
+                for position, item in enumerate(batch)
             ],
         )
 
-    def asked(self, round_: int | None = None) -> list[Asked]:
+    def batch(self, round_: int | None = None) -> list[BatchItem]:
         """The batch of a round, or of all rounds."""
         rows = self._db.execute(
             "SELECT round, problem_id, why, kind, candidates FROM asked "
-            "WHERE ? IS NULL OR round = ? ORDER BY round, place",
+            "WHERE ? IS NULL OR round = ? ORDER BY round, position",
             (round_, round_),
         )
         return [
-            Asked(its_round, name, why, kind, tuple(json.loads(shown)))
-            for its_round, name, why, kind, shown in rows
+            BatchItem(
+                number, problem_id, why, kind, tuple(ShownCandidate(*pair) for pair in json.loads(shown))
+            )
+            for number, problem_id, why, kind, shown in rows
         ]
 
-    # What was said
+    # Responses
 
     def record(self, responses: Iterable[Response]) -> int:
-        """Write down what is new; the same response twice counts once. How many were new.
+        """Record the new responses, and count them. The same response twice counts once.
 
-        What was revoked stays so until its annotator says something anew; a round that was undone is
-        answered again by what was said then.
+        A revoked response stays revoked until its annotator changes it. A response of an undone round
+        is new again.
         """
         new = 0
         for response in responses:
             last = self._db.execute(
-                "SELECT kind, equation, note, revoked, updated_at FROM responses "
+                "SELECT kind, equation, template, note, revoked, updated_at FROM responses "
                 f"WHERE external_id = ? AND revoked != {UNDONE} ORDER BY number DESC LIMIT 1",
                 (response.external_id,),
             ).fetchone()
-            same = last is not None and last[:3] == (response.kind, response.equation, response.note)
-            if same and (not last[3] or last[4] == response.updated_at):
-                continue
+            if last is not None:
+                *content, revoked, updated_at = last
+                same = content == [response.kind, response.equation, response.template, response.note]
+                if same and (not revoked or updated_at == response.updated_at):
+                    continue
             row = asdict(response)
             names = ", ".join(row)
             marks = ", ".join(f":{name}" for name in row)
@@ -115,16 +120,29 @@ class Ledger(Store):
         return new
 
     def responses(self) -> list[Response]:
-        """The latest of each external id that was not revoked, in the order they came."""
+        """The latest response of each external id that was not revoked, in the order they came."""
+        return self._latest("NOT revoked")
+
+    def recorded(self) -> list[Response]:
+        """Like `responses`, with the revoked ones: what `record` already knows."""
+        return self._latest(f"revoked != {UNDONE}")
+
+    def _latest(self, condition: str) -> list[Response]:
         rows = self._db.execute(
-            "SELECT problem_id, round, kind, equation, note, annotator, external_id, updated_at, seconds "
-            "FROM responses WHERE number IN (SELECT max(number) FROM responses WHERE NOT revoked "
-            "GROUP BY external_id) ORDER BY number"
+            f"SELECT {COLUMNS} FROM responses WHERE number IN "
+            f"(SELECT max(number) FROM responses WHERE {condition} GROUP BY external_id) ORDER BY number"
         )
         return [Response(*row) for row in rows]
 
+    def responses_version(self) -> tuple[int, ...]:
+        """A value that changes whenever the result of `responses` changes."""
+        row: tuple[int, ...] = self._db.execute(
+            "SELECT count(*), coalesce(sum(revoked), 0) FROM responses"
+        ).fetchone()
+        return row
+
     def revoke(self, problem_id: str) -> int:
-        """What was said of a problem counts no more; how many responses that were."""
+        """Revoke all responses to a problem, and count them."""
         with self.transaction():
             return self._db.execute(
                 f"UPDATE responses SET revoked = {REVOKED} WHERE problem_id = ? AND NOT revoked",
@@ -132,7 +150,7 @@ class Ledger(Store):
             ).rowcount
 
     def rewind(self, round_: int) -> None:
-        """Undo a round and all after it: as if they had not been, but what was said stays in the ledger."""
+        """Undo a round and all after it. Responses to them stay in the ledger, but no longer count."""
         with self.transaction():
             for table in ("stages", "asked", "metrics"):
                 self._db.execute(f"DELETE FROM {table} WHERE round >= ?", (round_,))

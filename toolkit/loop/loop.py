@@ -1,62 +1,123 @@
-"""Rounds: train, generate, measure; then ask, unless a rule says that it is enough.
+"""Rounds: train, generate, measure; then ask, unless a rule ends the run.
 
-    open      D_s as it stands, written down, so that what comes in meanwhile counts from the next round on;
-              what people have changed since the last round is asked for first
+    open      fetches what annotators changed since the last round, and records D_s: responses that arrive
+              later count from the next round on
     train     WARM-S on D_s and D_w
-    generate  candidates with confidence, calibrated on what annotators said of problems before it was learnt
+    generate  candidates with confidence, calibrated on the earlier scores of problems with responses
     solver    step two on D_s and the candidates, measured on the test problems
     choose    a batch for the annotators, if no rule ends the run
     annotate  until every problem of the batch is settled, or nobody answers any more
 
-A stage is done when the ledger says so. Whatever a kill interrupts is done again from the same inputs with
-the same seeds: the run ends as it would have ended.
+A stage is done when the ledger says so. A stage that a kill interrupts is done again from the same inputs
+with the same seeds, so the run ends as it would have ended without the kill.
 """
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import torch
 
-from toolkit.active.candidates import candidates_table
+from toolkit.active.acquire import Strategy, find_strategy
 from toolkit.active.stopping import Stop, why_stop
-from toolkit.compute import Compute, Here
-from toolkit.data.write import write_table
-from toolkit.loop.annotator import Annotator
-from toolkit.loop.knowledge import Knowledge
-from toolkit.loop.ledger import Asked
-from toolkit.loop.run import Run
+from toolkit.annotators.questions import Annotator
+from toolkit.compute import Compute, LocalCompute
+from toolkit.config import settings_of
+from toolkit.data import ProblemSet, as_problem_set, write_table
+from toolkit.errors import WarmkitError
+from toolkit.loop.annotators import annotator_of
+from toolkit.loop.config import PYTHON, LoopConfig
+from toolkit.loop.ledger import BatchItem
+from toolkit.loop.round import measure
+from toolkit.loop.run import Run, create_run, divide, locked
 from toolkit.loop.selection import choose_batch
+from toolkit.loop.state import RunState
 from toolkit.loop.view import Quiet, View
-from toolkit.solvers.evaluate import accuracies
-from toolkit.solvers.solver import Solver
-from toolkit.warm.checkpoint import Trained, load_trained
-from toolkit.warm.generate import Generated
+from toolkit.methods import StepOne, load_model
+from toolkit.solvers import Progress
 
-PART = 512  # problems that are generated for at a time
 SLOWEST_POLL = 30.0  # seconds
-INTERRUPT = Stop("interrupt", "It was stopped from the keyboard; --resume goes on.")
+INTERRUPT = Stop("interrupt", "It was stopped from the keyboard.")
 
 
 class Loop:
+    """The rounds of a run. The default annotator and strategy are those that its configuration names."""
+
     def __init__(
         self,
         run: Run,
-        annotator: Annotator,
+        annotator: Annotator | None = None,
+        *,
+        strategy: Strategy | None = None,
         view: View | None = None,
         compute: Compute | None = None,
-        device: torch.device | None = None,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self.run, self.config, self.ledger = run, run.config, run.ledger
-        self.annotator, self.view = annotator, view or Quiet()
-        self.device, self.sleep = device or torch.device("cpu"), sleep
-        self.compute = compute or Here(self.device)
-        self.knowledge = Knowledge(run)
+        self.config, self.ledger, self.view, self.sleep = run.config, run.ledger, view or Quiet(), sleep
+        self.annotator = annotator or annotator_of(run)
+        if strategy is None and run.config.active.strategy == PYTHON:
+            raise WarmkitError(
+                f"{run.folder}: the strategy of this run is a Python object. Resume the run from its Python "
+                "program."
+            )
+        self.strategy = strategy or find_strategy(run.config.active.strategy)
+        self.compute = compute or LocalCompute(torch.device("cpu"))
+        self.state = RunState(run)
 
-    def go(self) -> Stop:
-        """Rounds until a rule says stop, then the references. What ended the run is in the ledger."""
+    @classmethod
+    def new(
+        cls,
+        folder: Path | str,
+        problems: ProblemSet | pl.DataFrame,
+        test: ProblemSet | pl.DataFrame | None = None,
+        *,
+        annotator: Annotator | str = "oracle",
+        strategy: Strategy | str = "margin",
+        settings: Mapping[str, object] | None = None,
+        view: View | None = None,
+        compute: Compute | None = None,
+    ) -> "Loop":
+        """A new run in a folder. Annotator and strategy are names, or objects of your own.
+
+        Without test problems, the split "test" or a share of the problems is held out. `settings` are dotted
+        keys of the configuration: {"stop.rounds": 3, "warm.train.epochs": 5}.
+        """
+        keys = {
+            "annotator.name": annotator if isinstance(annotator, str) else PYTHON,
+            "active.strategy": strategy if isinstance(strategy, str) else PYTHON,
+            "data": PYTHON,
+            **(settings or {}),
+        }
+        config = settings_of(LoopConfig, keys)
+        given = as_problem_set(problems, config.v_const)
+        tested = None if test is None else as_problem_set(test, config.v_const)
+        folder = Path(folder)
+        run = create_run(folder.parent, folder.name, config, divide(given, tested, config))
+        return cls(
+            run,
+            None if isinstance(annotator, str) else annotator,
+            strategy=None if isinstance(strategy, str) else strategy,
+            view=view,
+            compute=compute,
+        )
+
+    def run(self) -> Stop:
+        """Work in rounds until a rule ends the run; then train the references, and write the report.
+
+        A stopped run goes on where it was. What ended the run is in the ledger, and is returned.
+        """
+        from toolkit.loop.results import write_results
+
+        with locked(self.state.run):
+            stop = self.rounds()
+            write_results(self.state)
+        return stop
+
+    def rounds(self) -> Stop:
+        """The rounds alone. The caller holds the lock of the run."""
         round_ = 1
         try:
             while True:
@@ -65,7 +126,7 @@ class Loop:
                 self._generate(round_)
                 if self.config.solver_each_round:
                     self._solver(round_)
-                stop = why_stop(self.knowledge.history(round_), self.config.stop)
+                stop = why_stop(self.state.history(round_), self.config.stop)
                 if stop is not None:
                     break
                 self._choose(round_)
@@ -86,7 +147,7 @@ class Loop:
         work: Callable[[], Mapping[str, Any]],
         settle: Callable[[Mapping[str, Any]], None] = lambda result: None,
     ) -> Mapping[str, Any]:
-        """Do the work, unless it is done; `settle` writes to the ledger in the transaction that ends it."""
+        """Do the work, unless it is done. `settle` writes to the ledger in the transaction that ends it."""
         done = self.ledger.result(round_, name)
         if done is not None:
             return done
@@ -100,153 +161,135 @@ class Loop:
 
     def _open(self, round_: int) -> None:
         def work() -> dict[str, Any]:
-            if self.annotator.waits():  # people elsewhere, who may have changed what they said
+            if self.annotator.waits():  # people elsewhere, who may have changed their responses
                 self._collect()
-            return self.knowledge.snapshot()
+            return self.state.snapshot()
 
-        known = self._stage(round_, "open", work)
-        self.view.figures(known=len(known["equations"]), labels=known["answered"])
+        opened = self._stage(round_, "open", work)
+        self.view.figures(known=len(opened["templates"]), labels=opened["answered"])
 
     def _train(self, round_: int) -> None:
+        run = self.state.run
+
         def work() -> dict[str, Any]:
-            visible, out = self.knowledge.visible(round_), self.run.round_folder(round_) / "model"
-            warm_start = self.config.warm_start and round_ > 1
-            settings = {"seed": self.config.seed}
-            if warm_start:
-                settings["epochs"] = self.config.later_epochs
-            config = self.config.warm.model_copy(
-                update={"train": self.config.warm.train.model_copy(update=settings)}
+            before = run.round_folder(round_ - 1) / "model"
+            model = self.state.round(round_, self.compute).fit(
+                run.round_folder(round_) / "model",
+                label=f"{run.name}-round-{round_:02d}",
+                start=before if self.config.warm_start and round_ > 1 else None,
+                on_epoch=lambda epoch, epochs: self.view.progress(epoch.epoch, epochs),
             )
-            trained = self.compute.train(
-                visible,
-                config,
-                out,
-                label=f"{self.run.name}-round-{round_:02d}",
-                gold=visible["equation"].is_not_null().to_list(),
-                constants=self.run.constants,
-                resume=(out / "model.json").exists(),
-                start=self.run.round_folder(round_ - 1) / "model" if warm_start else None,
-                on_epoch=lambda done: self.view.progress(done.epoch, config.train.epochs),
-            )
-            return {"epochs": len(trained.history)}
+            return {"epochs": len(model.history)}
 
         self._stage(round_, "train", work)
 
     def _generate(self, round_: int) -> None:
         def work() -> dict[str, Any]:
-            problems, settings = self.knowledge.problems, self.config.generate
-            generated: list[Generated] = []
-            for found in self.compute.generate(
-                self._model(round_),
-                problems.iter_slices(PART),
-                width=settings.width,
-                searched=settings.search,
-            ):
-                generated += found
-                self.view.progress(len(generated), len(problems))
-            temperature = self.knowledge.temperature(round_)
-            table = candidates_table(generated, problems, temperature)
-            write_table(table, self.run.round_folder(round_) / "candidates.parquet")
-            return {"temperature": temperature, **self.knowledge.measured(round_, table)}
+            done = 0
+
+            def on_part(count: int) -> None:
+                nonlocal done
+                done += count
+                self.view.progress(done, len(self.state.problems))
+
+            this_round = self.state.round(round_, self.compute)
+            generated = this_round.generate(self._model(round_), on_part)
+            temperature = self.state.temperature(round_)
+            candidates = this_round.candidates(generated, temperature)
+            write_table(candidates.table, self.state.run.round_folder(round_) / "candidates.parquet")
+            self.state.remember(round_, candidates)
+            gold = this_round.gold_equivalent(candidates)
+            return {"temperature": temperature, **self.state.measured(round_, candidates, gold)}
 
         figures = self._stage(
             round_, "generate", work, lambda result: self.ledger.measure(round_, "pool", result)
         )
         self.view.figures(reached=figures["reached"], confidence=figures["confidence"])
 
-    def _model(self, round_: int) -> Trained:
-        return load_trained(self.run.round_folder(round_) / "model", self.device)
+    def _model(self, round_: int) -> StepOne:
+        return load_model(self.state.run.round_folder(round_) / "model", self.compute.device)
 
     def _solver(self, round_: int) -> None:
         def work() -> Mapping[str, Any]:
-            solver = self._fit(self.knowledge.visible(round_), self.knowledge.candidates(round_))
-            solver.save(self.run.round_folder(round_) / "solver")
-            return accuracies(solver, self.knowledge.test)
+            this_round = self.state.round(round_, self.compute)
+            solver = this_round.fit_solver(self.state.candidates(round_), self._on_progress)
+            if solver is not None:
+                solver.save(self.state.run.round_folder(round_) / "solver")
+            return measure(solver, self.state.test)
 
         figures = self._stage(
             round_, "solver", work, lambda result: self.ledger.measure(round_, "test", result)
         )
         self.view.figures(answer_accuracy=figures["answer_accuracy"])
 
-    def _fit(self, problems: pl.DataFrame, candidates: pl.DataFrame | None) -> Solver:
-        config = self.config.solver.model_copy(update={"seed": self.config.seed})
-        return Solver.fit(
-            self.config.solver_kind,
-            problems,
-            candidates,
-            config,
-            gold=problems["equation"].null_count() < len(problems),
-            constants=self.run.constants,
-            device=self.device,
-            on_epoch=lambda done: self.view.progress(
-                done.member * config.epochs + done.epoch, config.members * config.epochs
-            ),
-        )
+    def _on_progress(self, progress: Progress) -> None:
+        self.view.progress(progress.done, progress.total)
 
     def _references(self, round_: int) -> None:
         """The two lines that a run is compared with: no annotations, and everything annotated."""
-        knowledge = self.knowledge
+        state = self.state
 
-        def nothing() -> Mapping[str, Any]:
-            return accuracies(self._fit(knowledge.visible(1), knowledge.candidates(1)), knowledge.test)
+        def no_annotations() -> Mapping[str, Any]:
+            solver = state.round(1, self.compute).fit_solver(state.candidates(1), self._on_progress)
+            return measure(solver, state.test)
+
+        def everything_annotated() -> Mapping[str, Any]:
+            everything = replace(state.round(1, self.compute), known=state.problems.gold_templates)
+            return measure(everything.fit_solver(None, self._on_progress), state.test)
 
         if not self.config.references:
             return
-        if self.ledger.result(1, "solver") is None:  # else it is the solver of the first round
-            self._stage(round_, "no annotations", nothing)
-        if all(knowledge.truth):
-            self._stage(
-                round_,
-                "everything annotated",
-                lambda: accuracies(self._fit(knowledge.problems, None), knowledge.test),
-            )
+        if self.ledger.result(1, "solver") is None:  # otherwise the solver of round 1 is this reference
+            self._stage(round_, "no annotations", no_annotations)
+        if all(state.problems.gold_classes):
+            self._stage(round_, "everything annotated", everything_annotated)
 
     def _choose(self, round_: int) -> None:
         def work() -> dict[str, Any]:
-            batch = choose_batch(self.knowledge, round_, self._model(round_))
-            return {"batch": [(one.problem_id, one.why, one.kind, one.candidates) for one in batch]}
+            batch = choose_batch(self.state, round_, self._model(round_), self.strategy)
+            return {"batch": [(item.problem_id, item.why, item.kind, item.candidates) for item in batch]}
 
         def settle(result: Mapping[str, Any]) -> None:
-            self.ledger.ask(
-                [
-                    Asked(round_, name, why, kind, tuple(candidates))
-                    for name, why, kind, candidates in result["batch"]
-                ]
-            )
+            self.ledger.add_batch([BatchItem(round_, *item) for item in result["batch"]])
 
         self._stage(round_, "choose", work, settle)
 
     def _annotate(self, round_: int) -> None:
-        """Ask until every problem of the batch is settled. What was said is in the ledger at once."""
+        """Ask until every problem of the batch is settled. A response is in the ledger at once."""
 
         def work() -> dict[str, Any]:
-            asked = self.ledger.asked(round_)
+            batch = self.ledger.batch(round_)
             patience = self.config.annotator.patience
             waited, pause = 0.0, 1.0
-            while open_ := self.knowledge.questions(asked):
-                self.view.progress(len(asked) - len(open_), len(asked))
-                self.annotator.submit(open_)
+            while unsettled := self.state.questions(batch):
+                self.view.progress(len(batch) - len(unsettled), len(batch))
+                self.annotator.submit(unsettled)
                 if self._collect():
                     waited, pause = 0.0, 1.0
                     continue
                 if not self.annotator.waits() or (patience is not None and waited >= patience):
-                    self.view.say(f"Round {round_}: {len(open_)} of {len(asked)} problems stay unanswered.")
+                    left = f"{len(unsettled)} of {len(batch)}"
+                    self.view.say(f"Round {round_}: {left} problems remain unanswered.")
                     break
-                if not self.annotator.warnings:  # which would go under in this
+                if not self.annotator.warnings:  # which this would hide
                     self.view.say(
-                        f"Waiting for {len(open_)} of {len(asked)} answers in {self.annotator.place}"
+                        f"Waiting for {len(unsettled)} of {len(batch)} answers in {self.annotator.location}"
                     )
                 self.sleep(pause)
                 waited, pause = waited + pause, min(1.5 * pause, SLOWEST_POLL)
-            return {"asked": len(asked), "open": len(open_)}
+            return {"asked": len(batch), "open": len(unsettled)}
 
         self._stage(round_, "annotate", work)
 
     def _collect(self) -> int:
-        """How many responses were new."""
-        said = [one for one in self.annotator.collect() if one.problem_id in self.knowledge.row]
+        """Record the responses so far; the number of new ones."""
+        responses = [
+            response
+            for response in self.annotator.collect()
+            if response.problem_id in self.state.problems.row
+        ]
         with self.ledger.transaction():
-            new = self.ledger.record(said)
+            new = self.ledger.record(responses)
         for warning in self.annotator.warnings:
             self.view.say(warning)
         return new

@@ -1,97 +1,126 @@
-"""The batch of a round: what the strategy needs to know of each problem, its choice, and what is shown."""
+"""The batch of a round: the features that the strategy needs, its choice, and the candidates shown."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from toolkit.active.acquire import Pool, Votes, choose, find_strategy
-from toolkit.active.candidates import candidates_table
+from toolkit.active.acquire import Pool, Strategy, Votes, choose
 from toolkit.active.confidence import Floats
 from toolkit.active.cost import fit_seconds, predicted_seconds
-from toolkit.data.candidates import by_class
-from toolkit.loop.knowledge import Knowledge, digest
-from toolkit.loop.ledger import Asked
-from toolkit.warm.checkpoint import Trained
-from toolkit.warm.generate import encoder_states, generate
+from toolkit.annotators.questions import ShownCandidate
+from toolkit.data import Candidates, ProblemSet
+from toolkit.errors import WarmkitError
+from toolkit.loop.generation import candidates_of
+from toolkit.loop.ledger import BatchItem
+from toolkit.loop.state import RunState, digest
+from toolkit.methods import StepOne
 
 
-def choose_batch(knowledge: Knowledge, round_: int, trained: Trained) -> list[Asked]:
-    """The problems to ask about in this round, as the strategy of the run chooses them."""
-    config, settings = knowledge.config, knowledge.config.active
-    names, table = knowledge.askable(round_), knowledge.candidates(round_)
-    batch = settings.batch
+def choose_batch(state: RunState, round_: int, model: StepOne, strategy: Strategy) -> list[BatchItem]:
+    """The problems to ask about in this round, as the strategy chooses them."""
+    config, settings = state.config, state.config.active
+    problem_ids, candidates = state.askable(round_), state.candidates(round_)
+    size = settings.batch
     if config.stop.budget is not None:
-        batch = min(batch, config.stop.budget - knowledge.answered(round_))
+        size = min(size, config.stop.budget - state.answered(round_))
     chosen = choose(
-        settings.strategy,
-        _pool(knowledge, round_, trained, names, table),
-        batch,
+        strategy,
+        _pool(state, round_, model, strategy, problem_ids, candidates),
+        size,
         np.random.default_rng([config.seed, round_]),
         unsolved_quota=settings.unsolved_quota,
         random_share=settings.random_share,
     )
     return [
-        Asked(round_, names[one.row], one.why, one.kind, _shown(knowledge, round_, names[one.row], table))
-        for one in chosen
+        BatchItem(
+            round_,
+            problem_ids[choice.row],
+            choice.why,
+            choice.kind,
+            _shown(state, round_, problem_ids[choice.row], candidates),
+        )
+        for choice in chosen
     ]
 
 
-def _shown(knowledge: Knowledge, round_: int, name: str, table: pl.DataFrame) -> tuple[str, ...]:
-    """The likeliest equations, in an order that says nothing of the model's favourite."""
-    best = table.filter(pl.col("problem_id") == name)["equation"].head(knowledge.config.annotator.candidates)
-    return tuple(sorted(best, key=lambda equation: digest(knowledge.config.seed, round_, name, equation)))
+def _shown(
+    state: RunState, round_: int, problem_id: str, candidates: Candidates
+) -> tuple[ShownCandidate, ...]:
+    """The likeliest equations, in an order that does not reveal which one the model prefers."""
+    rows = candidates.by_problem.get(problem_id)
+    if rows is None:
+        return ()
+    best = rows.head(state.config.annotator.candidates).select("equation", "template").iter_rows()
+    shown = [ShownCandidate(*row) for row in best]
+    return tuple(
+        sorted(shown, key=lambda candidate: digest(state.config.seed, round_, problem_id, *candidate))
+    )
 
 
 def _pool(
-    knowledge: Knowledge, round_: int, trained: Trained, names: Sequence[str], table: pl.DataFrame
+    state: RunState,
+    round_: int,
+    model: StepOne,
+    strategy: Strategy,
+    problem_ids: Sequence[str],
+    candidates: Candidates,
 ) -> Pool:
-    needs = find_strategy(knowledge.config.active.strategy).needs
-    rows = [knowledge.row[name] for name in names]
-    problems = knowledge.problems[rows]
+    problems = state.problems.take([state.problems.row[problem_id] for problem_id in problem_ids])
     columns: dict[str, Any] = {}
-    if "states" in needs:
-        labelled = knowledge.problems.filter(pl.col("id").is_in(list(knowledge.known(round_))))
-        columns["states"] = encoder_states(trained, problems).numpy()
-        columns["labelled_states"] = encoder_states(trained, labelled).numpy() if len(labelled) else None
-    if "checkpoint_votes" in needs:
-        rounds = range(max(1, round_ - knowledge.config.active.members + 1), round_ + 1)
-        columns["checkpoint_votes"] = [_votes(knowledge.candidates(r), names) for r in rounds]
-    if "dropout_votes" in needs:
-        columns["dropout_votes"] = _dropout_votes(knowledge, trained, problems)
-    if "seconds" in needs:
-        columns["seconds"] = _seconds(knowledge, names, table)
-    posteriors = [np.array(list(shares.values())) for shares in _votes(table, names)]
-    operands = np.array([len(knowledge.numbers[row]) for row in rows], dtype=np.int64)
+    if "states" in strategy.needs:
+        columns["states"] = _states(model, problems)
+        labelled = [state.problems.row[problem_id] for problem_id in state.known(round_)]
+        if labelled:
+            columns["labelled_states"] = _states(model, state.problems.take(labelled))
+    if "checkpoint_votes" in strategy.needs:
+        rounds = range(max(1, round_ - state.config.active.members + 1), round_ + 1)
+        columns["checkpoint_votes"] = [_votes(state.candidates(r), problem_ids) for r in rounds]
+    if "dropout_votes" in strategy.needs:
+        columns["dropout_votes"] = _dropout_votes(state, model, problems)
+    if "seconds" in strategy.needs:
+        columns["seconds"] = _seconds(state, problem_ids, candidates)
+    posteriors = [np.array(list(classes.values())) for classes in _votes(candidates, problem_ids)]
+    operands = np.array([len(numbers) for numbers in problems.numbers], dtype=np.int64)
     return Pool(posteriors, operands, **columns)
 
 
-def _votes(table: pl.DataFrame, names: Sequence[str]) -> list[dict[int, float]]:
-    """The posterior of each problem's classes, likeliest first; of none where nothing was found."""
-    found = by_class(table, "posterior")
-    return [found.get(name, {}) for name in names]
+def _states(model: StepOne, problems: ProblemSet) -> Floats:
+    states = model.states(problems) if len(problems) else np.zeros((0, 1))
+    if states is None:
+        raise WarmkitError(f"The method {model.name} has no encoder states, which the strategy needs.")
+    return states
 
 
-def _dropout_votes(knowledge: Knowledge, trained: Trained, problems: pl.DataFrame) -> Votes:
-    names, width = problems["id"].to_list(), knowledge.config.generate.width
-    draws = (
-        generate(trained, problems, width=width, dropout_seed=draw)
-        for draw in range(knowledge.config.active.members)
-    )
-    return [_votes(candidates_table(draw, problems, 1.0), names) for draw in draws]
+def _votes(candidates: Candidates, problem_ids: Sequence[str]) -> list[dict[int, float]]:
+    """The posterior of each problem's classes, likeliest first; empty if nothing was found."""
+    return [dict(candidates.posteriors.get(problem_id, {})) for problem_id in problem_ids]
 
 
-def _seconds(knowledge: Knowledge, names: Sequence[str], table: pl.DataFrame) -> Floats:
-    """Predicted from what the annotators of this run took so far."""
-    counts = dict(table.group_by("problem_id").len().iter_rows())
-    most = knowledge.config.annotator.candidates
+def _dropout_votes(state: RunState, model: StepOne, problems: ProblemSet) -> Votes:
+    votes = []
+    for seed in range(state.config.active.members):
+        drawn = model.draw(problems, state.config.generate, seed)
+        if drawn is None:
+            raise WarmkitError(f"The method {model.name} has no dropout, which the strategy needs.")
+        votes.append(_votes(candidates_of(drawn, problems, 1.0), problems.ids))
+    return votes
 
-    def terms(of: Sequence[str]) -> tuple[list[int], list[int], list[int]]:
-        words = [len(knowledge.problems["text"][knowledge.row[name]].split()) for name in of]
-        operands = [len(knowledge.numbers[knowledge.row[name]]) for name in of]
-        return words, operands, [min(most, counts.get(name, 0)) for name in of]
 
-    seen = {name: one.seconds for name, one in knowledge.standings().items() if one.seconds is not None}
+def _seconds(state: RunState, problem_ids: Sequence[str], candidates: Candidates) -> Floats:
+    """The seconds that a response takes, predicted from the annotators of this run so far."""
+    most = state.config.annotator.candidates
+
+    def terms(ids: Sequence[str]) -> tuple[list[int], list[int], list[int]]:
+        rows = [state.problems.row[problem_id] for problem_id in ids]
+        words = [len(state.problems.table["text"][row].split()) for row in rows]
+        operands = [len(state.problems.numbers[row]) for row in rows]
+        return words, operands, [min(most, len(candidates.scores.get(problem_id, ()))) for problem_id in ids]
+
+    seen = {
+        problem_id: resolution.seconds
+        for problem_id, resolution in state.resolutions().items()
+        if resolution.seconds is not None
+    }
     weights = fit_seconds(*terms(list(seen)), list(seen.values()))
-    return predicted_seconds(*terms(names), weights)
+    return predicted_seconds(*terms(problem_ids), weights)

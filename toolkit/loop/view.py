@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it. The loop calls these; the command line draws them."""
+"""What a run reports. The loop calls these methods; the command line draws what they report."""
 
 from typing import Protocol
 
@@ -8,17 +8,17 @@ class View(Protocol):
         """A stage begins."""
 
     def progress(self, done: float, total: float) -> None:
-        """How far the stage is."""
+        """The progress of the stage."""
 
     def figures(self, **figures: float | int | None) -> None:
-        """What is known now: D_s, labels, reached, confidence, …"""
+        """The newest figures: D_s, labels, reached, confidence, …"""
 
     def say(self, sentence: str) -> None:
-        """Something that a person should read."""
+        """A sentence for the person at the screen."""
 
 
 class Quiet:
-    """Nobody watches."""
+    """A view that shows nothing."""
 
     def stage(self, round_: int, name: str) -> None: ...
 

@@ -24,7 +24,7 @@ COLOURS = (
 DASHES = (None, "8 4", "2 3", "9 3 2 3", "5 2")
 GROUND = "var(--plot-ground, transparent)"
 Show = Callable[[float], str]
-Sample = Callable[[float, float], Sequence[Html]]  # draws itself, 28 wide, at the left end of its middle
+Sample = Callable[[float, float], Sequence[Html]]  # draws a sample 28 wide from the middle of its left side
 
 
 def colour(index: int) -> str:
@@ -32,7 +32,7 @@ def colour(index: int) -> str:
 
 
 def width_of(words: str, size: float = ROOMY) -> float:
-    """About how wide text is: fonts differ, so this is generous."""
+    """About how wide a text is; fonts differ, so this is generous."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
     return size * (wide + 0.56 * (len(words) - wide))
 
@@ -74,7 +74,7 @@ def ticks(low: float, high: float, most: int = 6, whole: bool = False) -> list[f
 
 
 def drawing(height: float, title: str, description: str, *content: Child, width: float = WIDTH) -> Html:
-    """The svg element: named and described for people who hear it, the title also drawn."""
+    """The svg element, with a name and a description for screen readers; the title is also drawn."""
     lines = wrap(title, width - 8, ROOMY + 1)
     heading = [
         label(line, 4, 18 + 20 * at, font_weight="600", font_size="14", class_="heading")

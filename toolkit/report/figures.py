@@ -7,12 +7,10 @@ import polars as pl
 
 from toolkit.active.calibration import Reliability
 
-METRICS = pl.Schema({"round": pl.Int64, "split": pl.String, "name": pl.String, "value": pl.Float64})
-
 
 @dataclass(frozen=True)
 class Asked:
-    """One problem that was sent to annotators, and what came of it."""
+    """One problem that was sent to annotators, and their response."""
 
     round: int
     problem_id: str
@@ -20,14 +18,14 @@ class Asked:
     answer: float
     lang: str
     why: str  # "uncertain: two classes within 0.08", "random", "unsolved"
-    confidence: float | None  # None where nothing was found
+    confidence: float | None  # None if nothing was found
     candidates: Sequence[tuple[str, float]]  # equation, posterior
     verdict: str  # accepted, rejected, disputed, skipped, pending
     equation: str | None
     annotator: str | None
     reason: str | None
     was_top: bool | None  # whether the accepted equation is the class the model liked best
-    seconds: float | None = None  # how long the annotator took, where that is known
+    seconds: float | None = None  # how long the annotator took, if that is known
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Spurious:
 @dataclass(frozen=True)
 class RunFigures:
     """Names of metrics, by split: "pool" reached, gold_equivalent, confidence, uncertainty, labels, seconds,
-    random_error; "test" answer_accuracy, class_accuracy (a quick solver each round, where it is trained)."""
+    random_error; "test" answer_accuracy, class_accuracy (a quick solver each round, if one is trained)."""
 
     name: str
     data: str
@@ -70,9 +68,9 @@ class RunFigures:
     labels: int
     seconds: float
     seed: int
-    command: str  # that runs it again
+    command: str  # to run it again
     config: str  # YAML, as resolved
-    metrics: pl.DataFrame  # METRICS
+    metrics: pl.DataFrame  # of the schema METRICS
     final: Mapping[str, float]  # answer_accuracy, class_accuracy of the final solver on the test split
     references: Mapping[str, Mapping[str, float]]  # "no annotations", "everything annotated" → the same
     before: Reliability | None  # calibration at temperature 1

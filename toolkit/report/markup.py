@@ -1,4 +1,4 @@
-"""HTML and SVG text in which nothing unescaped can slip in: every string is escaped unless it is `Html`."""
+"""HTML and SVG text, safe from injection: every string is escaped unless it is `Html`."""
 
 import html
 import re

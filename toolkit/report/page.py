@@ -11,7 +11,7 @@ from toolkit.report.results import ALL, NONE, accuracy
 from toolkit.report.svg import DARK
 from toolkit.report.values import NOTHING, by_round, count, duration, last, number, percent
 
-# Nothing may be loaded or run: problems and notes come from elsewhere, and the file may be passed on.
+# Nothing may be loaded or run: problems and notes are not ours, and the file may be passed on.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 SECTIONS = {
@@ -34,7 +34,7 @@ def render(figures: RunFigures) -> str:
 
 
 def document(title: str, headline: Child, sections: Mapping[str, tuple[str, Html]]) -> str:
-    """A page of our own: its sections by id, each with the word that leads to it from the top."""
+    """An HTML page: its sections by id, each with its word in the navigation."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -57,7 +57,7 @@ def document(title: str, headline: Child, sections: Mapping[str, tuple[str, Html
 
 
 def _style() -> Html:
-    """Our own file, so markup already; the dark colours of plots are the same as in a plot's own file."""
+    """The style sheet, which needs no escaping. Plots have the same dark colours as in their own files."""
     sheet = resources.files("toolkit.report").joinpath("style.css").read_text(encoding="utf-8")
     return Html(sheet.replace("/* dark plot colours */", f"{DARK};"))
 
@@ -98,20 +98,20 @@ def _tiles(figures: RunFigures) -> list[Html]:
 
 
 def _accuracy(figures: RunFigures) -> Html:
-    here = accuracy(figures.final)
+    final = accuracy(figures.final)
     low, high = (accuracy(figures.references.get(name)) for name in (NONE, ALL))
-    told = f"{percent(low)} without labels, {percent(high)} with all"
+    note = f"{percent(low)} without labels, {percent(high)} with all"
     won = results.share_won(figures)
     if won is not None and 0 <= won <= 1:
-        told += f": {percent(won, 0)} of the way"
-    return tile("Solver accuracy", percent(here), told, meter(here, low, high))
+        note += f": {percent(won, 0)} of the way"
+    return tile("Solver accuracy", percent(final), note, meter(final, low, high))
 
 
 def _found(name: str, what: str, values: dict[int, float]) -> Html:
     """A share of problems after the last round, and what it was after the first."""
     if not values:
         return tile(name, NOTHING, "not measured")
-    told = f"of problems {what}"
+    note = f"of problems {what}"
     if len(values) > 1:
-        told += f"; {percent(values[min(values)])} at first"
-    return tile(name, percent(last(values)), told, meter(last(values)))
+        note += f"; {percent(values[min(values)])} at first"
+    return tile(name, percent(last(values)), note, meter(last(values)))

@@ -1,4 +1,4 @@
-"""The pieces that sections of the page are made of."""
+"""The parts that the sections of the page are made of."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def plots(*drawn: Child) -> Html:
 def table(
     caption: str, head: Sequence[Child], rows: Sequence[Sequence[Child]], strong: int | None = None
 ) -> Html:
-    """A table in a box that scrolls by itself where the screen is narrow; `strong` is the row to see first.
+    """A table in a box that scrolls by itself if the screen is narrow; `strong` is the row to highlight.
     The box can be focused, so that it also scrolls by keyboard."""
     top = tag("tr", [tag("th", cell, scope="col") for cell in head])
     body = [
@@ -40,21 +40,21 @@ def table(
 
 
 def meter(share: float | None, *marks: float | None) -> Html | None:
-    """A thin bar as long as a share of its box, and marks on it; the number stands beside it, so it is not
-    read aloud. Nothing where nothing is known."""
+    """A thin bar that shows a share, with marks on it; None if the share is not known. The number stands
+    beside it, so the bar is not read aloud."""
     if share is None or not known(share):
         return None
-    filled = tag("span", style=f"width:{_place(share)}", class_="filled")
-    ticks = [tag("span", style=f"left:{_place(at)}", class_="mark") for at in marks if at is not None]
+    filled = tag("span", style=f"width:{_css_percent(share)}", class_="filled")
+    ticks = [tag("span", style=f"left:{_css_percent(at)}", class_="mark") for at in marks if at is not None]
     return tag("span", filled, ticks, class_="meter", aria_hidden="true")
 
 
-def _place(share: float) -> str:
+def _css_percent(share: float) -> str:
     return f"{100 * min(1.0, max(0.0, share)):.1f}%"
 
 
 def tile(name: str, value: str, note: str, bar: Html | None = None, word: bool = False) -> Html:
-    """A figure of the headline; `word` sets a value that is no number smaller."""
+    """A figure of the headline; `word` sets it in smaller type, for a value in words."""
     shown = tag("p", value, class_="value word" if word else "value")
     return tag("div", tag("p", name, class_="name"), shown, bar, tag("p", note, class_="note"), class_="tile")
 

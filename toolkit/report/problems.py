@@ -1,4 +1,4 @@
-"""Sections that show problems: what was asked and why, what is disputed, what is right by accident."""
+"""Sections that show problems: what was asked and why, what is disputed, what is right by chance."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -16,8 +16,8 @@ VERDICTS = ("accepted", "rejected", "disputed", "skipped", "pending")
 def asked(figures: RunFigures) -> Html:
     heading = "What was asked, and why"
     how = (
-        "One card is one question: the bars are how likely the model held each equation that gives the answer"
-        " to be right, ✓ is the one the annotator gave."
+        "One card is one question: the bars show how likely each equation that gives the answer was to the"
+        " model; ✓ marks the one that the annotator gave."
     )
     if not figures.asked:
         return section("asked", heading, how, missing("Nobody was asked anything in this run."))
@@ -30,13 +30,13 @@ def asked(figures: RunFigures) -> Html:
 def _round(at: int, questions: Sequence[Asked], is_open: bool) -> Html:
     verdicts = [question.verdict for question in questions]
     known_first = [*VERDICTS, *sorted(set(verdicts) - set(VERDICTS))]
-    told = ", ".join(f"{verdicts.count(name)} {name}" for name in known_first if name in verdicts)
+    tally = ", ".join(f"{verdicts.count(name)} {name}" for name in known_first if name in verdicts)
     top = [question.was_top for question in questions if question.was_top is not None]
     favourite = f"; the model’s favourite was right {sum(top)} of {count(len(top), 'time')}" if top else ""
     more = len(questions) - CARDS
     return tag(
         "details",
-        tag("summary", tag("b", f"Round {at}"), f": {count(len(questions), 'question')}, {told}{favourite}"),
+        tag("summary", tag("b", f"Round {at}"), f": {count(len(questions), 'question')}, {tally}{favourite}"),
         tag("div", [_card(question) for question in questions[:CARDS]], class_="cards"),
         missing(f"{count(more, 'more question')} of this round not shown.") if more > 0 else None,
         open=is_open,
@@ -52,7 +52,7 @@ def _card(question: Asked) -> Html:
         tag("p", "Answer ", tag("b", number(question.answer)), class_="answer"),
         tag("p", question.why or "no reason given", sure, class_="why"),
         _candidates(question),
-        _said(question),
+        _response(question),
         class_="card",
     )
 
@@ -83,11 +83,11 @@ def _candidates(question: Asked) -> Html:
     ]
     rest = question.candidates[CANDIDATES:]
     more = sum(share for _, share in rest if known(share))
-    said = tag("li", f"{len(rest)} more, together {percent(more, 0)}", class_="rest") if rest else None
-    return tag("ol", items, said, class_="candidates")
+    remaining = tag("li", f"{len(rest)} more, together {percent(more, 0)}", class_="rest") if rest else None
+    return tag("ol", items, remaining, class_="candidates")
 
 
-def _said(question: Asked) -> Html:
+def _response(question: Asked) -> Html:
     if question.verdict == "pending":
         return tag("p", "Waiting for the annotator.", class_="said")
     who = tag("b", question.annotator or "The annotator")
@@ -112,7 +112,7 @@ def _few(cards: Sequence[Html], noun: str) -> list[Child]:
 
 def disputed(figures: RunFigures) -> Html:
     heading = "Disputed problems"
-    how = "Annotators say the answer in the data is wrong: these problems were set aside and need your eye."
+    how = "Annotators say the answer in the data is wrong: these problems were set aside for you to check."
     if not figures.disputed:
         return section("disputed", heading, how, missing("No answer was disputed."))
     return section(
@@ -135,7 +135,7 @@ def spurious(figures: RunFigures) -> Html:
     heading = "Right answer, wrong reason"
     how = "The equation found gives the answer only by chance: with other numbers it would be wrong."
     if not figures.spurious:
-        sentence = "None known: either all equations found are right, or no gold equation is there to tell."
+        sentence = "None known: all equations found are right, or no gold equation is known to compare with."
         return section("spurious", heading, how, missing(sentence))
     return section(
         "spurious", heading, how, _few([_chance(case) for case in figures.spurious], "more example")

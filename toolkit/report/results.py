@@ -21,7 +21,7 @@ from toolkit.report.values import (
 
 NONE, ALL = "no annotations", "everything annotated"
 
-# Of a round: split, metric, heading, how it is written, what it means.
+# The columns of a round: split, metric, heading, format, meaning.
 COLUMNS = (
     ("pool", "labels", "labels", number, "equations from annotators so far"),
     ("pool", "reached", "reached", percent, "problems with an equation that gives the answer"),
@@ -32,7 +32,7 @@ COLUMNS = (
         "uncertainty",
         "uncertainty",
         percent,
-        "1 less the mean confidence of problems not annotated yet",
+        "1 minus the mean confidence of problems not annotated yet",
     ),
     ("pool", "random_error", "random error", percent, "wrong equations among problems picked at random"),
     ("test", "answer_accuracy", "test answers", percent, "unseen problems answered correctly"),
@@ -47,14 +47,15 @@ def accuracy(values: Mapping[str, float] | None, name: str = "answer_accuracy") 
 
 
 def share_won(figures: RunFigures) -> float | None:
-    """How far the run got from no annotations to everything annotated: 0 to 1, where that is a way up."""
-    low, here, high = (
+    """How far the run got from no annotations (0) to everything annotated (1); None if that gains nothing,
+    or was not measured."""
+    low, final, high = (
         accuracy(values)
         for values in (figures.references.get(NONE), figures.final, figures.references.get(ALL))
     )
-    if low is None or here is None or high is None or high - low < 1e-9:
+    if low is None or final is None or high is None or high - low < 1e-9:
         return None
-    return (here - low) / (high - low)
+    return (final - low) / (high - low)
 
 
 def curve(figures: RunFigures) -> Html:
@@ -149,8 +150,8 @@ def rounds(figures: RunFigures) -> Html:
         "Each row is a model: the first before anybody was asked, each later one after one more round.",
     )
     measured = [
-        (by_round(figures.metrics, split, name), title, show, told)
-        for split, name, title, show, told in COLUMNS
+        (by_round(figures.metrics, split, name), title, show, meaning)
+        for split, name, title, show, meaning in COLUMNS
     ]
     measured = [column for column in measured if column[0]]
     if not measured:
@@ -159,7 +160,7 @@ def rounds(figures: RunFigures) -> Html:
     rows: list[list[Child]] = [
         [at, *(show(values.get(at)) for values, _, show, _ in measured)] for at in every
     ]
-    meanings = [[tag("dt", title), tag("dd", told)] for _, title, _, told in measured]
+    meanings = [[tag("dt", title), tag("dd", meaning)] for _, title, _, meaning in measured]
     return section(
         "rounds",
         heading,
@@ -235,15 +236,15 @@ def result(figures: RunFigures) -> str:
     """The run in a sentence or two."""
     share = f" ({percent(figures.labels / figures.problems)})" if figures.problems else ""
     asked = f"equations for {figures.labels:,} of {count(figures.problems, 'problem')}{share}"
-    here = accuracy(figures.final)
-    if here is None:
+    final = accuracy(figures.final)
+    if final is None:
         return f"Annotators gave {asked}; no final solver was tested."
     unseen = count(figures.test_problems, "unseen problem")
-    told = f"With {asked} from annotators, the solver answers {percent(here)} of {unseen} correctly."
+    sentence = f"With {asked} from annotators, the solver answers {percent(final)} of {unseen} correctly."
     low, high = (accuracy(figures.references.get(name)) for name in (NONE, ALL))
     compared = [
         f"{percent(low)} with no annotations" if low is not None else "",
         f"{percent(high)} with every problem annotated" if high is not None else "",
     ]
     compared = [part for part in compared if part]
-    return f"{told} It would be {' and '.join(compared)}." if compared else told
+    return f"{sentence} It would be {' and '.join(compared)}." if compared else sentence

@@ -1,4 +1,4 @@
-"""Sections on what the run cost, and how to have it again."""
+"""Sections on what the run cost, and how to run it again."""
 
 from toolkit.report import svg
 from toolkit.report.figures import RunFigures
@@ -36,9 +36,9 @@ def _facts(figures: RunFigures) -> list[Child]:
         used = questions.count("accepted")
         share = percent(used / len(questions), 0)
         facts.append(f"{used:,} of {count(len(questions), 'response')} could be used ({share}).")
-    here, start = accuracy(figures.final), accuracy(figures.references.get(NONE))
-    if here is not None and start is not None and figures.labels:
-        gain = 100 * (here - start)
+    final, start = accuracy(figures.final), accuracy(figures.references.get(NONE))
+    if final is not None and start is not None and figures.labels:
+        gain = 100 * (final - start)
         if gain > 0:
             each = number(figures.labels / gain, 3)
             facts.append(

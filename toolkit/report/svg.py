@@ -39,7 +39,7 @@ def _finite(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _range(values: Sequence[float], around: float = 0.0) -> tuple[float, float]:
-    """The least and the greatest, a little apart even where they are the same, widened by a share."""
+    """The least and the greatest value, widened by a share; a little apart even if they are equal."""
     low, high = min(values), max(values)
     if high - low < 1e-9 * max(1.0, abs(high)):
         half = abs(high) / 10 or 0.5
@@ -73,7 +73,7 @@ def line_chart(
     powers of ten. Points that are not finite, or have no logarithm, are left out.
     """
     if log_x:
-        series = {name: [(math.log10(x), y) for x, y in its if x > 0] for name, its in series.items()}
+        series = {name: [(math.log10(x), y) for x, y in points if x > 0] for name, points in series.items()}
     drawn = {name: _finite(points) for name, points in series.items()}
     drawn = {name: points for name, points in drawn.items() if points}
     levels = {name: value for name, value in (references or {}).items() if math.isfinite(value)}
@@ -102,8 +102,8 @@ def line_chart(
     for index, (name, points) in enumerate(drawn.items()):
         if markers or len(points) == 1:
             parts += [_point(area, at, index, name, show_x, percent if share else number) for at in points]
-    told = description or _told(drawn, levels, show_x, percent if share else number, x_label)
-    return drawing(area.bottom + (52 if x_label else 30), title, told, samples, parts)
+    summary = description or _summary(drawn, levels, show_x, percent if share else number, x_label)
+    return drawing(area.bottom + (52 if x_label else 30), title, summary, samples, parts)
 
 
 def _power(value: float) -> str:
@@ -155,7 +155,7 @@ def _levels(area: Area, levels: Mapping[str, float], show: Show) -> list[Html]:
     return parts
 
 
-def _told(
+def _summary(
     series: Mapping[str, Points], levels: Mapping[str, float], show_x: Show, show_y: Show, x_label: str
 ) -> str:
     at = f"at {x_label} " if x_label else "at "
@@ -203,11 +203,11 @@ def reliability_diagram(
     parts.append(line(area.left, floor, area.right, floor, stroke_opacity=0.55))
     total = sum(n for _, _, n in bins)
     parts.append(label(f"{number(total)} problems", area.left, floor + 19, fill_opacity=0.75))
-    told = " ".join(f"Confidence {percent(c)}: {percent(r)} right of {number(n)}." for c, r, n in bins)
-    return drawing(floor + 28, title, told, keys, parts)
+    summary = " ".join(f"Confidence {percent(c)}: {percent(r)} right of {number(n)}." for c, r, n in bins)
+    return drawing(floor + 28, title, summary, keys, parts)
 
 
-# Told apart by outline as well as by colour: what is right, what is missing to it, what is more than said.
+# Distinct by outline as well as by colour: the share right, too sure, not sure enough.
 _GAPS = (
     f"fill:{colour(0)}",
     f"fill:{colour(1)};fill-opacity:0.3;stroke:{colour(1)};stroke-dasharray:3 2",
@@ -246,8 +246,8 @@ def bars(values: Mapping[str, float], *, title: str, show: Show = number) -> Htm
         parts.append(tag("g", tag("title", f"{name}: {show(value)}"), bar))
         parts.append(label(shorten(name, 190), left - 10, y + 15, "end"))
         parts.append(label(show(value), left + long + 7, y + 15))
-    told = " ".join(f"{name}: {show(value)}." for name, value in kept.items())
-    return drawing(36 + 32 * len(kept), title, told, parts)
+    summary = " ".join(f"{name}: {show(value)}." for name, value in kept.items())
+    return drawing(36 + 32 * len(kept), title, summary, parts)
 
 
 def heat_map(
@@ -261,7 +261,7 @@ def heat_map(
     show: Show = number,
     notes: Sequence[Sequence[str]] | None = None,
 ) -> Html:
-    """A table whose cells are darker where values are greater; what is not finite is a dash.
+    """A table whose cells are darker for greater values; a value that is not finite is a dash.
 
     `notes` are a few words below each value.
     """
@@ -279,31 +279,31 @@ def heat_map(
     ]
     for c, name in enumerate(columns):
         parts.append(label(shorten(name, cell), left + cell * (c + 0.5), 66, "middle"))
-    told = []
-    for r, (name, its_values) in enumerate(zip(rows, values, strict=True)):
+    sentences = []
+    for r, (name, row_values) in enumerate(zip(rows, values, strict=True)):
         y = top + tall * r
         parts.append(label(shorten(name, left - 14), left - 10, y + tall / 2 + 5, "end"))
-        for c, (column, value) in enumerate(zip(columns, its_values, strict=True)):
-            said = show(value) if math.isfinite(value) else "–"
+        for c, (column, value) in enumerate(zip(columns, row_values, strict=True)):
+            shown = show(value) if math.isfinite(value) else "–"
             note = notes[r][c] if notes is not None else ""
-            told.append(f"{name}, {column}: {f'{said} {note}'.strip()}.")
+            sentences.append(f"{name}, {column}: {f'{shown} {note}'.strip()}.")
             # At most 0.72, so that text in the page's own colour is readable on it, in light and dark.
             deep = 0.05 + 0.67 * ((value - low) / (high - low) if high > low else 0.5)
             square = tag(
                 "rect", x=left + cell * c + 1, y=y + 1, width=cell - 2, height=tall - 2, rx=3, fill="#0072B2",
                 fill_opacity=deep if math.isfinite(value) else 0.0,
             )  # fmt: skip
-            tip = tag("title", f"{name}, {column}: {f'{said} {note}'.strip()}")
+            tip = tag("title", f"{name}, {column}: {f'{shown} {note}'.strip()}")
             middle = left + cell * (c + 0.5)
             level = y + (24 if note else tall / 2 + 5)
-            inside = label(said, middle, level, "middle") if width_of(said) < cell else None
+            inside = label(shown, middle, level, "middle") if width_of(shown) < cell else None
             below = label(note, middle, y + 43, "middle", class_="small") if width_of(note) < cell else None
             parts.append(tag("g", tip, square, inside, below if note else None))
-    return drawing(top + tall * len(rows) + 6, title, " ".join(told), parts, width=width)
+    return drawing(top + tall * len(rows) + 6, title, " ".join(sentences), parts, width=width)
 
 
 def standalone(svg: Html) -> str:
-    """The drawing as a file that opens alone in a browser, with its own colours for light and dark."""
+    """The drawing as a file that a browser opens, with its own colours for light and dark."""
     style = (
         "svg{--plot-ground:#fff;background:#fff;color:#1c2126;max-width:60rem;"
         'font-family:system-ui,"Noto Sans","Noto Sans Devanagari","Noto Sans CJK SC",sans-serif}'

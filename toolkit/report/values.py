@@ -1,4 +1,4 @@
-"""How numbers are written for people, and how figures are looked up in the table of metrics."""
+"""Numbers as people read them, and figures of the table of metrics."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def points(value: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """Whole numbers in full with thousands set apart, others to so many significant digits."""
+    """Whole numbers in full with thousands set apart, others with `digits` significant digits."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == int(value) and abs(value) < 1e15:
@@ -53,7 +53,7 @@ def duration(seconds: float | None) -> str:
 
 
 def by_round(metrics: pl.DataFrame, split: str, name: str) -> dict[int, float]:
-    """A metric's finite values, in order of rounds; of a round measured twice, the last."""
+    """The finite values of a metric by round; if a round was measured twice, the last one."""
     rows = metrics.filter((pl.col("split") == split) & (pl.col("name") == name)).select("round", "value")
     values = {at: value for at, value in rows.iter_rows() if at is not None and known(value)}
     return dict(sorted(values.items()))
@@ -64,7 +64,7 @@ def last(values: Mapping[int, float]) -> float | None:
 
 
 def join(xs: Mapping[int, float], ys: Mapping[int, float]) -> list[tuple[float, float]]:
-    """Pairs of two metrics of the same round."""
+    """Pairs of the values that two metrics have in the same round."""
     return [(xs[at], ys[at]) for at in sorted(xs) if at in ys]
 
 

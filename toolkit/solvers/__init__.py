@@ -1,0 +1,73 @@
+"""Step two: solvers by their names. Nothing here loads torch."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from toolkit.config import Section, settings_of
+from toolkit.data import Candidates, ProblemSet, as_candidates, as_problem_set
+from toolkit.equations import Expr
+from toolkit.errors import look_up
+from toolkit.solvers.base import OnProgress, Progress, Solution, Solver, SolverInput, read_solver
+from toolkit.solvers.tree import Graph2Tree, Gts
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = [
+    "SOLVERS",
+    "OnProgress",
+    "Progress",
+    "Solution",
+    "Solver",
+    "SolverInput",
+    "find_solver",
+    "fit_solver",
+    "load_solver",
+]
+
+SOLVERS: dict[str, type[Solver]] = {
+    solver.name: solver
+    for solver in (
+        Gts,
+        Graph2Tree,
+    )
+}
+
+
+def find_solver(name: str) -> type[Solver]:
+    """The solver of that name, or an error that says which there are."""
+    return look_up("solver", name, SOLVERS)
+
+
+def load_solver(folder: Path | str, device: "torch.device | None" = None) -> Solver:
+    """The solver in a folder, whichever it is."""
+    folder = Path(folder)
+    return find_solver(str(read_solver(folder).get("solver"))).load(folder, device)
+
+
+def fit_solver(
+    problems: ProblemSet | pl.DataFrame,
+    candidates: Candidates | pl.DataFrame | None = None,
+    solver: str | type[Solver] = "gts",
+    *,
+    known: Mapping[str, Expr] | None = None,
+    settings: Mapping[str, object] | Section | None = None,
+    seed: int = 0,
+    device: "torch.device | None" = None,
+    on_progress: OnProgress = lambda progress: None,
+) -> Solver:
+    """Train a solver on candidates and on equations that are known (D_s, problem → template).
+
+    Without candidates and without `known` it learns from the gold equations of the problems. `settings` are
+    keys of the solver's configuration, {"epochs": 20}.
+    """
+    chosen = find_solver(solver) if isinstance(solver, str) else solver
+    given = as_problem_set(problems)
+    table = as_candidates(candidates, given)
+    if known is None:
+        known = given.gold_templates if table is None else {}
+    data = SolverInput(given, known, table, settings_of(chosen.Config, settings), seed)
+    return chosen.fit(data, device=device, on_progress=on_progress)

@@ -1,4 +1,4 @@
-"""`warmkit annotate`: people who annotate in Label Studio."""
+"""`warmkit annotate`: annotators who work in Label Studio."""
 
 import click
 
@@ -13,10 +13,10 @@ from toolkit.cli.annotate.watch import watch
 
 @click.group()
 def annotate() -> None:
-    """Label Studio: start one or connect to one, and let people annotate there.
+    """Label Studio: start a server or connect to one, and let annotators work there.
 
-    The address and the key come from LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or are those that serve or
-    connect kept in a file that only you can read.
+    The address and the key come from LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or from a file that serve
+    or connect wrote and that only you can read.
     """
 
 

@@ -21,13 +21,13 @@ Examples:
   LABEL_STUDIO_API_KEY=$(pass label-studio) warmkit annotate connect https://label.example.org --json"""
 )
 @click.argument("url")
-@click.option("--check", is_flag=True, help="Say what works there and what not; a key that is kept is used.")
+@click.option("--check", is_flag=True, help="Show what works on the server; uses the stored key.")
 @json_option
 def connect(url: str, check: bool, as_json: bool) -> None:
-    """Use the Label Studio at URL: the other commands talk to it from now on.
+    """Use the Label Studio at URL for all other commands.
 
     The key is a personal access token or a legacy token from Label Studio's Account & Settings. It is read
-    from LABEL_STUDIO_API_KEY or typed in unseen, tried, and kept in a file that only you can read.
+    from LABEL_STUDIO_API_KEY or typed in without echo, checked, and kept in a file that only you can read.
     """
     url = clean_url(url)
     key = os.environ.get(KEY) or (check and stored_key(url)) or _ask(url)
@@ -40,7 +40,7 @@ def connect(url: str, check: bool, as_json: bool) -> None:
                 findings = examine(client)
             valid = any(finding.name == "key" and finding.works for finding in findings)
         else:
-            with waiting(f"Trying the key at {url}"):
+            with waiting(f"Checking the key at {url}"):
                 user = who(client)
             findings, valid = [], True
     file = store_connection(connection) if valid else None
@@ -58,7 +58,7 @@ def connect(url: str, check: bool, as_json: bool) -> None:
 
 
 def _ask(url: str) -> str:
-    """The key, typed in unseen or from a pipe; never an argument, which every process list shows."""
+    """The key, typed in without echo or from a pipe; never an argument, which every process list shows."""
     if sys.stdin.isatty():
         return str(click.prompt(f"Key for {url} (not shown)", hide_input=True, err=True))
     return sys.stdin.readline()

@@ -5,35 +5,32 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolkit.cli.annotate.place import DEFAULT, Place, opened, place_options, warn
+from toolkit.cli.annotate.target import DEFAULT, Target, opened, target_options, warn
 from toolkit.cli.output import json_option, print_json, progress, waiting
 from toolkit.cli.parameters import constants_option, skip_bad_option
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from toolkit.loop.annotator import Question
+    from toolkit.annotators.questions import Question
+    from toolkit.data import Candidates, ProblemSet
 
 
 @click.command(
     epilog="""\b
 Examples:
   warmkit annotate push mine.jsonl --candidates candidates.parquet
-  warmkit annotate push mine.jsonl --project "Grade 5" --book grade-5 --dry-run
+  warmkit annotate push mine.jsonl --project "Grade 5" --store grade-5 --dry-run
   warmkit annotate push --run mine"""
 )
 @click.argument("data", required=False)
-@click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
-@click.option(
-    "--project", metavar="TITLE", help="The title of the project, when it is made. [default: warmkit]"
-)
+@click.option("--candidates", type=click.Path(path_type=Path), help="The file that `warmkit generate` wrote.")
+@click.option("--project", metavar="TITLE", help="The title of a new project. [default: warmkit]")
 @click.option(
     "--round", "round_", default=1, show_default=True, type=click.IntRange(min=1), help="Ask in this round."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be sent.")
-@place_options
+@click.option("--dry-run", is_flag=True, help="Only show what would be sent.")
+@target_options
 @constants_option
 @skip_bad_option
 @json_option
@@ -50,36 +47,43 @@ def push(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Send the problems of DATA to a Label Studio project, each once; with --run, what that run waits for.
+    """Send each problem of DATA once to a Label Studio project; with --run, the open questions of that run.
 
-    Pushing the same problems again sends only what is new, and asks again, with the reason, where an answer
-    was rejected.
+    Pushing the same problems again sends only the new ones. Problems whose answer was rejected are asked
+    again, with the reason.
     """
     if (data is None) == (run_name is None):
         raise click.UsageError("Give a problem set to push, or --run NAME.")
-    problems, table = _read(data, candidates, skip_bad) if data else (None, None)
-    book = folder or DEFAULT
-    if dry_run and problems is not None and not (book / "book.sqlite").exists():
-        _tell_dry(len(problems), 0, book, as_json)
+    problems, table = _read(data, candidates, skip_bad, constants) if data else (None, None)
+    path = folder or DEFAULT
+    if dry_run and problems is not None and not _store_exists(path):
+        _print_dry_run(len(problems), 0, path, as_json)
         return
-    with opened(folder, run_name, runs, new=True) as place:
+    with opened(folder, run_name, runs, new=True) as target:
         if problems is None:
-            asked = _waited_for(place)
+            asked = _open_questions(target)
         else:
-            from annotation.outcome import questions_of
+            from annotation.summary import questions_of
 
-            asked = questions_of(problems, table, round_, place.book, constants)
+            asked = questions_of(problems, table, round_, target.store)
         if dry_run:
             from annotation.push import missing_keys
 
-            missing = len(missing_keys(place.book, asked))
-            _tell_dry(missing, len(asked) - missing, place.book.folder, as_json)
+            missing = len(missing_keys(target.store, asked))
+            _print_dry_run(missing, len(asked) - missing, target.store.folder, as_json)
             return
-        _push(place, asked, project or (f"warmkit {run_name}" if run_name else "warmkit"), constants, as_json)
+        title = project or (f"warmkit {run_name}" if run_name else "warmkit")
+        _push(target, asked, title, constants, as_json)
+
+
+def _store_exists(path: Path) -> bool:
+    from annotation.store import TaskStore
+
+    return TaskStore.exists(path)
 
 
 def _push(
-    place: Place, asked: "list[Question]", title: str, constants: tuple[Constant, ...], as_json: bool
+    target: Target, asked: "list[Question]", title: str, constants: tuple[Constant, ...], as_json: bool
 ) -> None:
     with waiting("Loading the SDK"):
         from annotation.client import Client
@@ -88,42 +92,48 @@ def _push(
         from annotation.push import push as send
 
     with Client(find_connection()) as client:
-        found = ensure_project(client, place.book, title)
+        found = ensure_project(client, target.store, title)
         warn(found.warnings)
-        with place.book.transaction():
-            place.book.set_fact("constants", [show(constant) for constant in constants])
+        with target.store.transaction():
+            target.store.set_fact("constants", [show(constant) for constant in constants])
         with progress("tasks", len(asked)) as advance:
-            done = send(client, place.book, asked, advance)
+            done = send(client, target.store, asked, advance)
     warn(done.warnings)
     if as_json:
-        print_json({"project": found.id, "url": found.url, "sent": done.sent, "there": done.there})
+        print_json(
+            {"project": found.id, "url": found.url, "sent": done.sent, "already_sent": done.already_sent}
+        )
         return
-    already = f"; {done.there:,} were there already" if done.there else ""
+    already = f"; {done.already_sent:,} were sent before" if done.already_sent else ""
     click.echo(f"{done.sent:,} tasks sent{already}. Annotate in {found.url}")
 
 
-def _read(data: str, candidates: Path | None, skip_bad: bool) -> "tuple[pl.DataFrame, pl.DataFrame | None]":
-    from toolkit.data.read import read_candidates, read_problems
+def _read(
+    data: str, candidates: Path | None, skip_bad: bool, constants: tuple[Constant, ...]
+) -> "tuple[ProblemSet, Candidates | None]":
+    from toolkit.data import read_candidates, read_problems
 
-    problems = read_problems(data, skip_bad=skip_bad).problems
+    problems = read_problems(data, skip_bad=skip_bad, constants=constants)
     if not len(problems):
         raise WarmkitError(f"{data}: there are no problems to ask about.")
     return problems, read_candidates(candidates, problems) if candidates else None
 
 
-def _waited_for(place: Place) -> "list[Question]":
-    """What the last round of a run asks that nobody has settled."""
+def _open_questions(target: Target) -> "list[Question]":
+    """The questions of a run's last round that are not settled."""
     with waiting("Loading torch"):
-        from toolkit.loop.knowledge import Knowledge
+        from toolkit.loop.state import RunState
 
-    assert place.run is not None
-    asked = place.run.ledger.asked()
-    last = max((one.round for one in asked), default=0)
-    return Knowledge(place.run).questions([one for one in asked if one.round == last])
+    assert target.run is not None
+    asked = target.run.ledger.batch()
+    last = max((item.round for item in asked), default=0)
+    return RunState(target.run).questions([item for item in asked if item.round == last])
 
 
-def _tell_dry(missing: int, there: int, folder: Path, as_json: bool) -> None:
+def _print_dry_run(missing: int, already_sent: int, folder: Path, as_json: bool) -> None:
     if as_json:
-        print_json({"would_send": missing, "there": there, "book": str(folder)})
+        print_json({"would_send": missing, "already_sent": already_sent, "store": str(folder)})
     else:
-        click.echo(f"{missing:,} tasks would be sent; {there:,} were sent before, as {folder} says.")
+        click.echo(
+            f"{missing:,} tasks would be sent; {already_sent:,} were sent before, according to {folder}."
+        )

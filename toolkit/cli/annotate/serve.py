@@ -9,8 +9,8 @@ import click
 from annotation.environment import find_environment
 from annotation.keys import connection_file, data_folder, store_connection
 from annotation.server import Server, running
-from toolkit.cli.annotate.place import DEFAULT, warn
 from toolkit.cli.annotate.stopping import until_stopped
+from toolkit.cli.annotate.target import DEFAULT, warn
 from toolkit.cli.output import json_option, print_json, print_table, waiting
 from toolkit.errors import WarmkitError
 
@@ -19,7 +19,7 @@ from toolkit.errors import WarmkitError
     epilog="""\b
 Examples:
   warmkit annotate serve
-  warmkit annotate serve --port 9000 --project "Grade 5" --book grade-5
+  warmkit annotate serve --port 9000 --project "Grade 5" --store grade-5
   warmkit annotate serve --port 0 --json"""
 )
 @click.option(
@@ -27,46 +27,46 @@ Examples:
     default=8080,
     show_default=True,
     type=click.IntRange(0, 65535),
-    help="Where to serve, on this machine alone; 0 is any port that is free.",
+    help="The port, on this machine alone; 0 is any free port.",
 )
 @click.option("--project", "title", default="warmkit", show_default=True, help="The title of the project.")
 @click.option(
-    "--book",
+    "--store",
     "folder",
     default=DEFAULT,
     show_default=True,
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where what is sent and said in the project is kept; push, pull, status and watch use it.",
+    help="The folder that keeps tasks and annotations of the project; push, pull, status and watch use it.",
 )
 @json_option
 def serve(port: int, title: str, folder: Path, as_json: bool) -> None:
-    """Start a Label Studio of your own, and keep it running until Ctrl-C.
+    """Start a local Label Studio, and keep it running until Ctrl-C.
 
-    It is installed when it is first needed, into an environment of its own, and reached from this machine
-    only. Its data stay in your data folder (WARMKIT_HOME, else ~/.local/share/warmkit).
+    The first call installs it, into its own environment. It can be reached from this machine only. Its data
+    are kept in your data folder (WARMKIT_HOME, or ~/.local/share/warmkit).
     """
     own = data_folder() / "label-studio"
     with until_stopped("Label Studio was stopped."), ExitStack() as stack:
-        with waiting("Label Studio") as tell:
-            program = find_environment(own, tell)
-            server = stack.enter_context(running(program, own, port, tell))
+        with waiting("Label Studio") as report:
+            program = find_environment(own, report)
+            server = stack.enter_context(running(program, own, port, report))
             store_connection(server.connection)
-            tell("The project is being made")
+            report("The project is being made")
             project = _project(server, folder, title)
         _print(server, project, as_json)
         server.wait()
 
 
 def _project(server: Server, folder: Path, title: str) -> str | None:
-    """The address of the book's project. A book of another server, or a deleted project, is no hindrance."""
-    from annotation.book import Book
+    """The URL of the store's project; None, with a warning, if it was deleted or is on another server."""
     from annotation.client import Client
     from annotation.project import ensure_project
+    from annotation.store import TaskStore
 
     try:
-        with closing(Book(folder)) as book, Client(server.connection) as client:
-            found = ensure_project(client, book, title)
+        with closing(TaskStore(folder)) as store, Client(server.connection) as client:
+            found = ensure_project(client, store, title)
     except WarmkitError as error:
         warn([f"No project: {error}"])
         return None

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from toolkit.cli.annotate.place import Place, opened, place_options, warn
 from toolkit.cli.annotate.pull import fetch
+from toolkit.cli.annotate.target import Target, opened, target_options, warn
 from toolkit.cli.output import print_json
 
 SLOWEST = 30.0  # seconds
@@ -22,7 +22,7 @@ Sleep = Callable[[float], object]
 Examples:
   warmkit annotate watch
   warmkit annotate watch --run mine --every 10 --webhook
-  warmkit annotate watch --book grade-5 --json"""
+  warmkit annotate watch --store grade-5 --json"""
 )
 @click.option(
     "--every",
@@ -30,64 +30,65 @@ Examples:
     show_default=True,
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="Look so often; less often while nothing comes.",
+    help="Ask this often; less often while nothing is new.",
 )
-@click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine say when to look.")
-@place_options
-@click.option("--json", "as_json", is_flag=True, help="Print each annotation as one JSON object a line.")
+@click.option("--webhook", is_flag=True, help="Let Label Studio on this machine signal new annotations.")
+@target_options
+@click.option("--json", "as_json", is_flag=True, help="Print each annotation as one JSON object per line.")
 def watch(
     every: float, webhook: bool, folder: Path | None, run_name: str | None, runs: Path, as_json: bool
 ) -> None:
-    """Show what people say as it comes in, until everything is answered, or Ctrl-C."""
-    with opened(folder, run_name, runs) as place:
+    """Show annotations as they arrive, until every task is answered, or Ctrl-C."""
+    with opened(folder, run_name, runs) as target:
         try:
-            with _bell(place) if webhook else nullcontext(time.sleep) as sleep:
-                _watch(place, every, sleep, as_json)
+            with _webhook_sleep(target) if webhook else nullcontext(time.sleep) as sleep:
+                _watch(target, every, sleep, as_json)
         except KeyboardInterrupt:
             sys.exit(130)
 
 
 @contextmanager
-def _bell(place: Place) -> Iterator[Sleep]:
+def _webhook_sleep(target: Target) -> Iterator[Sleep]:
+    """A sleep that the webhook of the project ends early."""
     from annotation.client import Client
     from annotation.keys import find_connection
-    from annotation.webhook import bell
+    from annotation.webhook import webhook
 
-    with Client(find_connection()) as client, bell(client, place.book.project or 0) as rung:
-        yield rung.wait
+    with Client(find_connection()) as client, webhook(client, target.store.project or 0) as wake_up:
+        yield wake_up.wait
 
 
-def _watch(place: Place, every: float, sleep: Sleep, as_json: bool) -> None:
+def _watch(target: Target, every: float, sleep: Sleep, as_json: bool) -> None:
     from annotation.client import Unreachable
 
-    outcome, last, pause = place.outcome, place.book.last(), every
-    told = ""
+    summary, last, pause = target.summary, target.store.last(), every
+    shown: tuple[str, ...] = ()
     while True:
         try:
-            new, warnings = fetch(place)
+            new, warnings = fetch(target)
         except Unreachable as error:
             new, warnings = 0, (f"{error} It is tried again.",)
-        if "".join(warnings) != told:
+        if warnings != shown:
             warn(warnings)
-        told = "".join(warnings)
-        responses, _, last = place.book.responses(last)
+        shown = warnings
+        responses, _, last = target.store.responses(last)
         for response in responses:
-            judged = outcome.judged(response)
-            verdict = "withdrawn" if response.kind == "withdrawn" else judged.verdict
-            said = {
+            judgement = summary.judgement(response)
+            verdict = "withdrawn" if response.kind == "withdrawn" else judgement.verdict
+            fields = {
                 "problem_id": response.problem_id,
                 "round": response.round,
                 "annotator": response.annotator,
                 "verdict": verdict,
                 "equation": response.equation,
-                "reason": judged.reason or None,
+                "reason": judgement.reason or None,
             }
             if as_json:
-                print_json(said)
+                print_json(fields)
             else:
-                what = "  ".join(filter(None, (response.equation, judged.reason)))
-                click.echo(f"{response.problem_id}  {verdict}  {what}  ({response.annotator})")
-        status = outcome.status()
+                content = "  ".join(filter(None, (response.equation, judgement.reason)))
+                click.echo(f"{response.problem_id}  {verdict}  {content}  ({response.annotator})")
+        status = summary.status()
         if not status.open:
             if not as_json:
                 click.echo(f"All {status.tasks:,} tasks are answered.")

@@ -1,4 +1,4 @@
-"""`warmkit data`: problem sets in, looked at, checked, split; and new ones written."""
+"""`warmkit data`: import, show, check and split problem sets, and generate new ones."""
 
 import click
 

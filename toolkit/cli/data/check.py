@@ -16,9 +16,10 @@ from toolkit.cli.output import (
     waiting,
 )
 from toolkit.cli.parameters import constants_option, lang_option, skip_bad_option
+from toolkit.data import ProblemSet, read_problems
 from toolkit.data.check import Summary, summarise
 from toolkit.data.duplicates import across_splits, near_duplicates
-from toolkit.data.read import ProblemSet, list_bad, read_problems
+from toolkit.data.schema import list_bad
 from toolkit.equations import Constant
 from toolkit.equations.search import MAX_OPERATORS
 
@@ -37,7 +38,7 @@ Examples:
     default=3,
     show_default=True,
     type=click.IntRange(0, MAX_OPERATORS),
-    help="Search equations of up to this many operators.",
+    help="Search equations with up to this many operators.",
 )
 @click.option(
     "--reuse",
@@ -65,12 +66,12 @@ def check(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Tell what is in FILE, and what is wrong with it. Exit 1 if it has bad rows."""
+    """Show what is in FILE and what is wrong with it. Exit 1 if it has bad rows."""
     with waiting(f"Reading {file}"):
-        read = read_problems(file, skip_bad=True, lang=lang)
-    with progress("Checking", len(read.problems)) as advance:
-        summary = summarise(read.problems, operators if searching else None, reuse, constants, advance)
-    pairs = across_splits(read.problems, near_duplicates(read.problems)) if duplicates else None
+        read = read_problems(file, skip_bad=True, lang=lang, constants=constants)
+    with progress("Checking", len(read)) as advance:
+        summary = summarise(read, operators if searching else None, reuse, advance)
+    pairs = across_splits(read.table, near_duplicates(read)) if duplicates else None
     if as_json:
         extra = {} if pairs is None else {"duplicates_across_splits": len(pairs)}
         bad_rows = [asdict(row) for row in read.bad]
@@ -81,7 +82,7 @@ def check(
             print_duplicates(pairs)
     if read.bad and not skip_bad:
         if not as_json:
-            click.echo("Some rows can't be used: mend them, or leave them out with --skip-bad.", err=True)
+            click.echo("Some rows can't be used: fix them, or leave them out with --skip-bad.", err=True)
         sys.exit(1)
 
 

@@ -23,7 +23,7 @@ Examples:
 @out_option
 @json_option
 def generate(lang: str, count: int, seed: int, out: Path, as_json: bool) -> None:
-    """Write new word problems with gold equations, as the bundled ones were written."""
+    """Write new word problems with gold equations, like the bundled ones."""
     with waiting(f"Writing {count:,} problems"):
         rows = story_rows(write_stories(lang, count, seed), seed)
         write_table(pl.DataFrame(rows, schema=PROBLEMS), out)

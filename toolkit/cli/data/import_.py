@@ -7,7 +7,9 @@ import polars as pl
 
 from toolkit.cli.output import json_option, print_json, waiting
 from toolkit.cli.parameters import lang_option, out_option, skip_bad_option
-from toolkit.data.read import ProblemSet, is_fold_file, list_bad, read_problems, with_folds
+from toolkit.data import ProblemSet
+from toolkit.data.read import is_fold_file, read_problems, with_folds
+from toolkit.data.schema import list_bad
 from toolkit.data.write import write_table
 from toolkit.errors import WarmkitError
 
@@ -44,7 +46,7 @@ def import_command(
 ) -> None:
     """Read problem FILEs in any known format and write them as one problems table.
 
-    Files that list ids, one a line, are folds (AllArith): they set the split of the problems they name.
+    Files that list ids, one per line, are folds (AllArith): they set the split of the problems they name.
     """
     named = {"id": id_column, "text": text, "answer": answer, "equation": equation, "split": split_column}
     columns = {ours: theirs for ours, theirs in named.items() if theirs}
@@ -54,13 +56,13 @@ def import_command(
         with waiting(f"Reading {file}"):
             sets.append(read_problems(file, skip_bad=skip_bad, columns=columns, lang=lang))
     if not sets:
-        raise click.UsageError("There is no problem file among these, only lists of ids.")
-    problems = pl.concat([read.problems for read in sets])
+        raise click.UsageError("These files are all lists of ids: give a problem file too.")
+    problems = pl.concat([read.table for read in sets])
     if repeated := problems.filter(pl.col("id").is_duplicated())["id"].unique(maintain_order=True).to_list():
         raise WarmkitError(
-            f"Several files have the same ids, such as {', '.join(repeated[:5])}. Import them apart."
+            f"Several files have the same ids, such as {', '.join(repeated[:5])}. Import them separately."
         )
-    problems, strangers = with_folds(problems, fold_files)
+    problems, unknown = with_folds(problems, fold_files)
     bad = [row for read in sets for row in read.bad]
     if not len(problems):
         raise WarmkitError(f"No problem could be used.\n{list_bad(bad)}")
@@ -70,7 +72,7 @@ def import_command(
         print_json({"problems": len(problems), "bad": len(bad), "formats": formats, "out": str(out)})
         return
     click.echo(f"{len(problems):,} problems ({', '.join(formats)}) written to {out}")
-    if strangers:
-        click.echo(f"{strangers} ids of the folds are of no problem in the files.", err=True)
+    if unknown:
+        click.echo(f"{unknown} ids of the fold files belong to no problem.", err=True)
     if bad:
         click.echo(f"{len(bad)} rows were left out:\n{list_bad(bad)}", err=True)

@@ -1,14 +1,12 @@
 """`warmkit data show`."""
 
 import click
-import polars as pl
 from rich.text import Text
 
 from toolkit.cli.output import console, json_option, print_json
 from toolkit.cli.parameters import constants_option, skip_bad_option
-from toolkit.data.numbers import find_numbers
-from toolkit.data.read import read_problems
-from toolkit.equations import Constant, show, verify
+from toolkit.data import ProblemSet, read_problems
+from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 
 
@@ -34,23 +32,25 @@ def show_command(
     as_json: bool,
 ) -> None:
     """Show problems with their numbers marked N0, N1, … and their equations as templates."""
-    problems = read_problems(file, skip_bad=skip_bad).problems
-    if missing := set(ids) - set(problems["id"]):
+    problems = read_problems(file, skip_bad=skip_bad, constants=constants)
+    if missing := [problem_id for problem_id in ids if problem_id not in problems.row]:
         raise WarmkitError(f"{file}: there is no problem with id {', '.join(sorted(missing))}.")
-    chosen = problems.filter(pl.col("id").is_in(ids)) if ids else problems.head(count)
-    for row in chosen.iter_rows(named=True):
-        _show_problem(row, constants, as_json)
+    rows = [problems.row[problem_id] for problem_id in ids] if ids else range(min(count, len(problems)))
+    for row in sorted(rows):
+        _show_problem(problems, row, as_json)
 
 
-def _show_problem(row: dict[str, object], constants: tuple[Constant, ...], as_json: bool) -> None:
-    text, answer, equation = str(row["text"]), row["answer"], row["equation"]
-    assert isinstance(answer, float)
-    operands = find_numbers(text, str(row["lang"]))
-    verdict = verify(str(equation), [o.value for o in operands], answer, constants) if equation else None
+def _show_problem(problems: ProblemSet, row: int, as_json: bool) -> None:
+    problem = problems.table.row(row, named=True)
+    text, equation, answer = problem["text"], problem["equation"], problems.answers[row]
+    operands, verdict = problems.masked[row].operands, problems.gold_verdicts[row]
     template = show(verdict.templates[0]) if verdict and verdict.templates else None
     if as_json:
-        numbers = [{"written": text[o.start : o.end], "value": float(o.value)} for o in operands]
-        print_json({**row, "numbers": numbers, "template": template})
+        numbers = [
+            {"written": text[operand.start : operand.end], "value": float(operand.value)}
+            for operand in operands
+        ]
+        print_json({**problem, "numbers": numbers, "template": template})
         return
     out = console()
     marked = Text()
@@ -61,12 +61,12 @@ def _show_problem(row: dict[str, object], constants: tuple[Constant, ...], as_js
         marked.append(f"[N{j}]", "dim")
         done = operand.end
     marked.append(text[done:])
-    out.print(Text(" · ".join(str(row[name]) for name in ("id", "lang", "split") if row[name]), "bold"))
+    out.print(Text(" · ".join(problem[name] for name in ("id", "lang", "split") if problem[name]), "bold"))
     out.print(marked)
-    said = f"answer {answer:.12g}"
+    line = f"answer {answer:.12g}"
     if equation:
-        said += f"   equation {equation}   " + (f"template {template}" if template else "")
+        line += f"   equation {equation}   " + (f"template {template}" if template else "")
     if verdict and not verdict.ok:
-        said += f"   ({verdict.reason})"
-    out.print(Text(said.rstrip(), "green" if verdict is None or verdict.ok else "red"))
+        line += f"   ({verdict.reason})"
+    out.print(Text(line.rstrip(), "green" if verdict is None or verdict.ok else "red"))
     out.print()

@@ -24,7 +24,7 @@ Examples:
     "--out",
     required=True,
     type=click.Path(path_type=Path),
-    help="One table with the column `split` (.parquet, .jsonl, .csv), or a folder for a file a part.",
+    help="One table with the column `split` (.parquet, .jsonl, .csv), or a folder with one file per part.",
 )
 @click.option("--parts", callback=shares, help="Names and shares. [default: train=0.8,test=0.2]")
 @click.option("--folds", "count", type=click.IntRange(min=2), help="Equal parts fold0, fold1, … instead.")
@@ -48,9 +48,9 @@ def split_command(
     if out.suffix and out.suffix.lower() not in WRITERS:
         raise click.UsageError(f"--out {out}: the name must end in {', '.join(WRITERS)}, or be a folder.")
     with waiting(f"Reading {file}"):
-        problems = read_problems(file, skip_bad=skip_bad).problems
-        pairs = near_duplicates(problems)
-    together = [] if part_duplicates else pairs.select("one", "other").rows()
+        read = read_problems(file, skip_bad=skip_bad)
+        problems, pairs = read.table, near_duplicates(read)
+    together = [] if part_duplicates else pairs.select("first", "second").rows()
     if count:
         problems = folds(problems, count, seed, together)
     else:
@@ -61,10 +61,10 @@ def split_command(
     else:
         for name in sizes:
             write_table(problems.filter(split=name), out / f"{name}.parquet")
-    parted = across_splits(problems, pairs)
+    separated = across_splits(problems, pairs)
     if as_json:
-        print_json({"sizes": sizes, "duplicates_across_splits": len(parted), "out": str(out)})
+        print_json({"sizes": sizes, "duplicates_across_splits": len(separated), "out": str(out)})
         return
     print_table(str(out), [(name, f"{size:,}") for name, size in sizes.items()], ("part", "problems"))
-    if len(parted):
-        print_duplicates(parted)
+    if len(separated):
+        print_duplicates(separated)

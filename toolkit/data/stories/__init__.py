@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 from toolkit.data.numbers import find_numbers
-from toolkit.data.stories.language import Language, load_language
+from toolkit.data.stories.story_file import StoryLanguage, load_language
 from toolkit.data.stories.telling import Story, tell_all
 
 __all__ = ["Story", "languages", "masked", "story_language", "story_rows", "write_stories"]
@@ -35,7 +35,7 @@ def languages() -> list[str]:
     return sorted(file.stem for file in STORY_FILES.glob("*.yaml"))
 
 
-def story_language(lang: str) -> Language:
+def story_language(lang: str) -> StoryLanguage:
     """The words and kinds of a language.
 
     Raises `ValueError` if it has no story file.

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from toolkit.data.stories.draw import DRAWS, HELPERS, Draw, Word, worth
-from toolkit.data.stories.language import Language
 from toolkit.data.stories.quantities import ONE, Number, Operation, Quantity
+from toolkit.data.stories.story_file import StoryLanguage
 from toolkit.data.stories.syntax import Agreement, Paragraph, Statement, Text, read_text
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -34,7 +34,7 @@ _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "
 class Scope:
     """The variables of a story while it is told."""
 
-    def __init__(self, draw: Draw, language: Language, variables: Mapping[str, Any]) -> None:
+    def __init__(self, draw: Draw, language: StoryLanguage, variables: Mapping[str, Any]) -> None:
         self.draw = draw
         self.language = language
         self.variables = dict(variables)

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from toolkit.data.stories.draw import Draw, Redraw
 from toolkit.data.stories.interpreter import Scope
-from toolkit.data.stories.language import Kind, Language, Question
 from toolkit.data.stories.quantities import Quantity, template, value, written
+from toolkit.data.stories.story_file import Kind, StoryLanguage, StoryQuestion
 from toolkit.errors import WarmkitError
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Draft:
     equation: Quantity
 
 
-def draft_story(kind: Kind, draw: Draw, language: Language) -> Draft:
+def draft_story(kind: Kind, draw: Draw, language: StoryLanguage) -> Draft:
     """One of the questions whose condition holds, in one of its wordings.
 
     Raises `Redraw` if the numbers do not make a sensible story.
@@ -64,7 +64,7 @@ def draft_story(kind: Kind, draw: Draw, language: Language) -> Draft:
     return draw.one_of(*drafts) if len(drafts) > 1 else drafts[0]
 
 
-def _ask(question: Question, kind: Kind, outer: Scope) -> Draft:
+def _ask(question: StoryQuestion, kind: Kind, outer: Scope) -> Draft:
     """A wording; asides go between its sentences, never after the question.
 
     An aside about somebody whom the wording does not name is left out.
@@ -83,18 +83,18 @@ def _ask(question: Question, kind: Kind, outer: Scope) -> Draft:
     return Draft(_join(sentences, language), scope.quantity(question.equation))
 
 
-def _names(text: str, language: Language) -> frozenset[str]:
+def _names(text: str, language: StoryLanguage) -> frozenset[str]:
     """The people whom a text names."""
     if language.spaces:
         return language.names.intersection(_WORD_END.split(text))
     return frozenset(name for name in language.names if name in text)
 
 
-def _join(sentences: Sequence[str], language: Language) -> str:
+def _join(sentences: Sequence[str], language: StoryLanguage) -> str:
     return (" " if language.spaces else "").join(sentences)
 
 
-def tell_all(language: Language, count: int, seed: int) -> list[Story]:
+def tell_all(language: StoryLanguage, count: int, seed: int) -> list[Story]:
     """`count` stories with different texts; their lengths as in `STEP_PERCENT`, kinds of a length evenly."""
     rng, kinds = Random(seed), language.kinds
     cards = {length: [name for name in kinds if kinds[name].steps == length] for length in STEP_PERCENT}
@@ -138,7 +138,7 @@ class _Balance:
 
 
 def _attempt(
-    kind: str, rng: Random, language: Language, balance: _Balance, known: dict[str, Story]
+    kind: str, rng: Random, language: StoryLanguage, balance: _Balance, known: dict[str, Story]
 ) -> Story | None:
     """A new story of this kind, or None after a number of tries."""
     for _ in range(200):

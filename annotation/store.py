@@ -1,0 +1,183 @@
+"""What the bridge knows of its project on the server: which tasks were sent, and each annotation since.
+
+A SQLite file in a folder: tasks.sqlite. A run has its own in runs/NAME/label-studio. Annotations are only
+ever added: an edit is a new row, and so is a deletion, whose result is null.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from annotation.tasks import Key, RawAnnotation, key_of, response_of
+from toolkit.annotators.questions import Question, Response
+from toolkit.errors import WarmkitError
+from toolkit.storage.database import Database
+from toolkit.storage.lock import held_when_free
+
+FILE = "tasks.sqlite"
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS questions (
+    problem_id TEXT NOT NULL, round INTEGER NOT NULL, attempt INTEGER NOT NULL, text TEXT NOT NULL,
+    answer REAL NOT NULL, lang TEXT NOT NULL, candidates TEXT NOT NULL,
+    PRIMARY KEY (problem_id, round, attempt));
+CREATE TABLE IF NOT EXISTS tasks (
+    task_id INTEGER PRIMARY KEY, problem_id TEXT, round INTEGER, attempt INTEGER,
+    gone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS by_question ON tasks (problem_id, round, attempt);
+CREATE TABLE IF NOT EXISTS annotations (
+    number INTEGER PRIMARY KEY, annotation_id INTEGER NOT NULL, task_id INTEGER NOT NULL,
+    annotator TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL, seconds REAL,
+    cancelled INTEGER NOT NULL, result TEXT);
+CREATE INDEX IF NOT EXISTS by_annotation ON annotations (annotation_id);
+"""
+LATEST = "number IN (SELECT max(number) FROM annotations GROUP BY annotation_id)"
+COLUMNS = "annotation_id, task_id, annotator, created_at, updated_at, seconds, cancelled, result"
+
+
+class TaskStore(Database):
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WarmkitError(f"{folder}: it can't be made: {error.strerror}.") from None
+        super().__init__(folder / FILE, SCHEMA, "the store of Label Studio tasks")
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        return (folder / FILE).exists()
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """One process at a time talks to the server about this store; others wait."""
+        with held_when_free(self.folder / "lock"):
+            yield
+
+    # The project
+
+    @property
+    def project(self) -> int | None:
+        found: int | None = self.fact("project")
+        return found
+
+    @property
+    def project_url(self) -> str:
+        """Identifies the project for good: the server's URL when it was made, also if it has moved since."""
+        return f"{self.fact('url')}/projects/{self.project}"
+
+    def mark(self) -> tuple[str, bool]:
+        """A mark that identifies a project as the one of this store, and whether it was made before now."""
+        mark = self.fact("mark")
+        if mark is not None:
+            return mark, True
+        mark = f"warmkit {uuid4().hex}"
+        with self.transaction():
+            self.set_fact("mark", mark)
+        return mark, False
+
+    # Questions and their tasks
+
+    def ask(self, questions: Iterable[Question]) -> None:
+        """Write down what is about to be sent, so that a kill leaves a trace of it."""
+        rows = [
+            (
+                *key_of(question),
+                question.text,
+                question.answer,
+                question.lang,
+                json.dumps(question.candidates),
+            )
+            for question in questions
+        ]
+        with self.transaction():
+            self._db.executemany("INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def asked(self) -> dict[Key, tuple[str, float, str]]:
+        """Text, answer and language of all questions that were ever asked."""
+        rows = self._db.execute(
+            "SELECT problem_id, round, attempt, text, answer, lang FROM questions ORDER BY rowid"
+        )
+        return {Key(*row[:3]): row[3:] for row in rows}
+
+    def is_unsure(self) -> bool:
+        """Whether a question was about to be sent of which no task is known."""
+        return (
+            self._db.execute(
+                "SELECT 1 FROM questions AS q WHERE NOT EXISTS (SELECT 1 FROM tasks AS t WHERE NOT t.gone "
+                "AND t.problem_id = q.problem_id AND t.round = q.round AND t.attempt = q.attempt) LIMIT 1"
+            ).fetchone()
+            is not None
+        )
+
+    def add_tasks(self, tasks: Mapping[int, Key | None]) -> None:
+        """Tasks that the server has; those without a key are somebody else's."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, 0)",
+            [(task, *(key or (None, None, None))) for task, key in tasks.items()],
+        )
+
+    def remove_tasks(self, tasks: Iterable[int]) -> None:
+        self._db.executemany("UPDATE tasks SET gone = 1 WHERE task_id = ?", [(task,) for task in tasks])
+
+    def tasks(self) -> dict[int, Key | None]:
+        """The tasks that the server had at the last look, the lowest id first."""
+        rows = self._db.execute(
+            "SELECT task_id, problem_id, round, attempt FROM tasks WHERE NOT gone ORDER BY task_id"
+        )
+        return {row[0]: None if row[1] is None else Key(*row[1:]) for row in rows}
+
+    def count_tasks(self) -> int:
+        count: int = self._db.execute("SELECT count(*) FROM tasks WHERE NOT gone").fetchone()[0]
+        return count
+
+    def sent(self) -> dict[Key, int]:
+        """The task of each question that has one; if it has several, the lowest."""
+        return {key: task for task, key in reversed(self.tasks().items()) if key is not None}
+
+    # Annotations
+
+    def add(self, rows: Iterable[RawAnnotation]) -> None:
+        marks = ", ".join("?" * 8)
+        self._db.executemany(
+            f"INSERT INTO annotations ({COLUMNS}) VALUES ({marks})", [astuple(row) for row in rows]
+        )
+
+    def latest(self) -> dict[int, RawAnnotation]:
+        """Each annotation as it was last seen, deleted ones too."""
+        rows = self._db.execute(f"SELECT {COLUMNS} FROM annotations WHERE {LATEST} ORDER BY number")
+        return {row[0]: _raw(row) for row in rows}
+
+    def last(self) -> int:
+        """The number of the last row about a question, 0 if there is none."""
+        found: int | None = self._db.execute(
+            "SELECT max(number) FROM annotations JOIN tasks USING (task_id) WHERE problem_id IS NOT NULL"
+        ).fetchone()[0]
+        return found or 0
+
+    def responses(self, after: int = 0) -> tuple[list[Response], list[str], int]:
+        """The current responses from rows after that number; warnings; the number of the last row."""
+        rows = self._db.execute(
+            f"SELECT {COLUMNS}, number, problem_id, round, attempt, candidates FROM annotations "
+            "JOIN tasks USING (task_id) LEFT JOIN questions USING (problem_id, round, attempt) "
+            f"WHERE {LATEST} AND number > ? AND problem_id IS NOT NULL ORDER BY number",
+            (after,),
+        )
+        responses, warnings = [], []
+        for *raw, number, problem_id, round_, attempt, candidates in rows:
+            after = number
+            key = Key(problem_id, round_, attempt)
+            shown = {template: equation for equation, template in json.loads(candidates or "[]")}
+            response, warning = response_of(_raw(raw), key, shown, self.project_url)
+            responses.append(response)
+            if warning:
+                warnings.append(warning)
+        return responses, warnings, after
+
+
+def _raw(row: Sequence[Any]) -> RawAnnotation:
+    number, task, annotator, created_at, updated_at, seconds, cancelled, result = row
+    return RawAnnotation(number, task, annotator, created_at, updated_at, seconds, bool(cancelled), result)

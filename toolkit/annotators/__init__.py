@@ -1,0 +1,1 @@
+"""Who annotates, what they are asked, and what becomes of their answers. Nothing here loads torch."""

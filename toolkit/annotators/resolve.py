@@ -1,0 +1,84 @@
+"""What annotators agree on: the resolution of each problem that has responses, and so D_s."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from toolkit.annotators.judge import AnnotationVerdict, Judgement, adjudicate, judge
+from toolkit.annotators.questions import Response
+from toolkit.data import ProblemSet
+from toolkit.equations import Expr
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The state of a problem after all responses to it."""
+
+    verdict: AnnotationVerdict
+    reason: str
+    equation: str | None  # text for people
+    template: Expr | None  # of an accepted equation: the meaning that was agreed on, which D_s keeps
+    klasses: frozenset[int]  # of an accepted equation: everything that all who agreed may mean
+    annotators: tuple[str, ...]
+    rejections: int  # how many responses were rejected
+    seconds: float | None  # that annotators took, if it is known
+
+
+class Resolver:
+    """Judges responses to the problems of a run; each only once, for a ledger is read again and again."""
+
+    def __init__(self, problems: ProblemSet) -> None:
+        self._problems = problems
+        self._judged: dict[Response, Judgement] = {}
+
+    def resolve(self, responses: Iterable[Response]) -> dict[str, Resolution]:
+        """The resolution of each problem, by its id.
+
+        The last response of each annotator counts; earlier ones count as rejections if they were
+        rejected. Withdrawn responses count as nothing.
+        """
+        by_problem: dict[str, list[Response]] = defaultdict(list)
+        for response in responses:
+            if response.problem_id in self._problems.row and response.kind != "withdrawn":
+                by_problem[response.problem_id].append(response)
+        return {problem_id: self._resolution(of_problem) for problem_id, of_problem in by_problem.items()}
+
+    def _judge(self, response: Response) -> Judgement:
+        if response not in self._judged:
+            problems, row = self._problems, self._problems.row[response.problem_id]
+            self._judged[response] = judge(
+                response, problems.numbers[row], problems.answers[row], problems.constants
+            )
+        return self._judged[response]
+
+    def _resolution(self, responses: Sequence[Response]) -> Resolution:
+        rejections = sum(self._judge(response).verdict == "rejected" for response in responses)
+        times = [response.seconds for response in responses if response.seconds is not None]
+        last = {response.annotator: self._judge(response) for response in responses}
+        adjudication = adjudicate(last)
+        disputes = {name: judgement for name, judgement in last.items() if judgement.verdict == "disputed"}
+        verdict: AnnotationVerdict
+        names, equation = tuple(last), None
+        if disputes:  # also if another annotator has an equation: somebody has to look
+            verdict, names = "disputed", tuple(disputes)
+            reason = "; ".join(f"{name}: {judgement.reason}" for name, judgement in disputes.items())
+        elif adjudication.agreement == "disagreement":
+            verdict, reason = "disputed", adjudication.reason
+        elif adjudication.agreement != "none":
+            verdict, reason, names = "accepted", adjudication.reason, adjudication.annotators
+            equation = adjudication.equation
+        else:
+            latest = list(last.values())[-1]
+            verdict = "rejected" if latest.verdict == "rejected" else "skipped"
+            reason, equation = latest.reason, latest.equation
+        accepted = verdict == "accepted"
+        return Resolution(
+            verdict,
+            reason,
+            equation,
+            adjudication.template if accepted else None,
+            adjudication.klasses if accepted else frozenset(),
+            names,
+            rejections,
+            sum(times) if times else None,
+        )

@@ -1,0 +1,28 @@
+"""Which option helps with an error of the library. The library itself speaks only of the data."""
+
+from toolkit.errors import WarmkitError
+
+HINTS = {
+    "bad-rows": "Fix them, or keep the good rows alone with --skip-bad.",
+    "unknown-format": "Name its columns with --text, --answer and so on.",
+    "unknown-constant": "Give --constants {constants}, like the model that made it.",
+    "no-equations": "Give --candidates, or allow gold equations.",
+    "no-cuda": "Use --device cpu.",
+    "cluster-too-small": "Take --workers {available} or fewer, or a larger cluster (--address).",
+    "storage-not-shared": "Name one with --storage.",
+    "run-exists": "Go on with --resume, or name another one with --run.",
+    "sweep-exists": "Go on with --resume, or name another one with --name.",
+    "no-sweep": "Leave out --resume.",
+    "sweep-changed": "Resume with the same file and settings, or begin a new sweep with another --name.",
+    "port-taken": "Take another: --port {next}, or --port 0 for any that is free.",
+}
+SWEEP_HINTS = {"storage-not-shared": "Name one with --out."}
+
+
+def with_hint(error: WarmkitError, command: str | None = None) -> str:
+    """The message of an error, with what to do at the command line."""
+    hint = (SWEEP_HINTS if command == "tune" else {}).get(error.code) or HINTS.get(error.code)
+    if hint is None:
+        return str(error)
+    separator = "\n" if "\n" in str(error) else " "
+    return f"{error}{separator}{hint.format(**error.details)}"

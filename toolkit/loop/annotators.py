@@ -1,0 +1,87 @@
+"""The annotators that a configuration can name. A new one is a file with a class, and a line in ANNOTATORS.
+
+The command line imports this file first, so what is slow to import is imported inside functions.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from toolkit.errors import WarmkitError
+
+if TYPE_CHECKING:
+    from toolkit.annotators.questions import Annotator
+    from toolkit.loop.config import LoopConfig
+    from toolkit.loop.run import Run
+
+
+def _oracle(run: "Run") -> "Annotator":
+    from toolkit.annotators.oracle import Oracle
+
+    settings = run.config.annotator
+    return Oracle(run.problems.table, settings.error_rate, run.config.seed, settings.skip_rate, run.constants)
+
+
+def _terminal(run: "Run") -> "Annotator":
+    from toolkit.annotators.terminal import Terminal
+
+    return Terminal(run.constants)
+
+
+def _file(run: "Run") -> "Annotator":
+    from toolkit.annotators.file import FileAnnotator
+
+    rounds = {item.round for item in run.ledger.batch()}  # without the rounds that were undone
+    return FileAnnotator(run.folder / "annotate", rounds=rounds, recorded=run.ledger.recorded())
+
+
+def _label_studio(run: "Run") -> "Annotator":
+    from annotation.annotator import LabelStudio
+    from annotation.client import Client
+    from annotation.keys import find_connection
+
+    title = run.config.annotator.project or f"warmkit {run.name}"
+    return LabelStudio(Client(find_connection()), run.store, title)
+
+
+def _python(run: "Run") -> "Annotator":
+    raise WarmkitError(
+        f"{run.folder}: the annotator of this run is a Python object. Resume the run from its Python program."
+    )
+
+
+ANNOTATORS: dict[str, Callable[["Run"], "Annotator"]] = {
+    "oracle": _oracle,  # the gold equations of the data set
+    "terminal": _terminal,
+    "file": _file,
+    "label-studio": _label_studio,
+    "python": _python,
+}
+
+
+def annotator_of(run: "Run") -> "Annotator":
+    """The annotator that the configuration of a run names."""
+    return ANNOTATORS[run.config.annotator.name](run)
+
+
+def check_annotator(config: "LoopConfig") -> None:
+    """Raise an error before a run begins, if its annotators can't be reached."""
+    if config.annotator.name == "label-studio":
+        from annotation.check import who
+        from annotation.client import Client
+        from annotation.keys import find_connection
+
+        with Client(find_connection()) as client:
+            who(client)
+
+
+@contextmanager
+def webhook_sleep(annotator: "Annotator") -> Iterator[Callable[[float], object]]:
+    """A sleep that ends early when somebody annotates in Label Studio."""
+    from annotation.annotator import LabelStudio
+    from annotation.webhook import webhook
+
+    if not isinstance(annotator, LabelStudio):
+        raise WarmkitError(f"Only Label Studio can wake the loop, not the annotator {annotator.name}.")
+    with webhook(annotator.client, annotator.project) as wake_up:
+        yield wake_up.wait

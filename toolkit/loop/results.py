@@ -1,0 +1,221 @@
+"""The results of a run: the figures of its report, and the files beside it."""
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+
+from toolkit.active.calibration import Reliability, reliability
+from toolkit.active.confidence import posterior
+from toolkit.annotators.resolve import Resolution
+from toolkit.config import to_yaml
+from toolkit.data import write_table
+from toolkit.data.export import with_equations
+from toolkit.loop.ledger import BatchItem
+from toolkit.loop.run import Run
+from toolkit.loop.state import RunState
+from toolkit.loop.summary import stage_seconds, summary
+from toolkit.report import figures as report
+from toolkit.report.page import render
+from toolkit.solvers import load_solver
+from toolkit.storage.atomic import replacing
+
+MOST_SPURIOUS = 20
+SHOWN_PACKAGES = ("warmkit", "torch", "polars")
+
+
+def write_results(state: RunState) -> dict[str, Any]:
+    """Write the report, metrics, equations and solver of a run so far. Returns its summary."""
+    run = state.run
+    figures = run_figures(state)
+    write_table(figures.metrics, run.folder / "metrics.parquet")
+    last = _last_generated(run)
+    if last:
+        equations = with_equations(state.problems, state.candidates(last), state.known(last))
+        write_table(equations, run.folder / "equations.parquet")
+        solver = run.round_folder(last) / "solver"
+        if (solver / "solver.json").exists():
+            load_solver(solver).save(run.folder / "solver")
+    with replacing(run.report) as temporary:
+        temporary.write_text(render(figures), encoding="utf-8")
+    return summary(run, figures.metrics)
+
+
+def run_figures(state: RunState) -> report.RunFigures:
+    run, ledger, config = state.run, state.ledger, state.config
+    metrics = run.metrics
+    brief = summary(run, metrics)
+    end = ledger.fact("end") or {"rule": "running", "sentence": "It has not ended yet."}
+    last = _last_generated(run)
+    before, after, temperature = _calibration(state, last)
+    return report.RunFigures(
+        name=run.name,
+        data=config.data,
+        problems=len(state.problems),
+        test_problems=len(state.test),
+        annotator=config.annotator.name,
+        strategy=config.active.strategy,
+        stopped_by=end["rule"],
+        stop_reason=end["sentence"],
+        rounds=brief["rounds"],
+        labels=brief["labels"],
+        seconds=brief["seconds"],
+        seed=config.seed,
+        command=f"warmkit loop --config {run.folder}/config.yaml --run another-name",
+        config=to_yaml(config),
+        metrics=metrics,
+        final=_shares(ledger.result(last, "solver") if last else None),
+        references=_references(state),
+        before=before,
+        after=after,
+        temperature=temperature,
+        asked=_asked(state),
+        disputed=_disputed(state),
+        spurious=_spurious(state, last),
+        stage_seconds=stage_seconds(run),
+        versions={"python": platform.python_version()} | {name: version(name) for name in SHOWN_PACKAGES},
+    )
+
+
+def _last_generated(run: Run) -> int:
+    return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "generate"), default=0)
+
+
+def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:
+    return {name: value for name, value in (result or {}).items() if value is not None}
+
+
+def _references(state: RunState) -> dict[str, dict[str, float]]:
+    ledger, last = state.ledger, _last_generated(state.run)
+    lines = {
+        "no annotations": ledger.result(last, "no annotations") or ledger.result(1, "solver"),
+        "everything annotated": ledger.result(last, "everything annotated"),
+    }
+    return {name: _shares(result) for name, result in lines.items() if result}
+
+
+def _calibration(state: RunState, last: int) -> tuple[Reliability | None, Reliability | None, float]:
+    """Confidence against gold on the problems outside D_s, with temperature 1 and with the fitted one.
+
+    If the data set has no gold equations: against the annotators' responses to the random picks. The
+    confidence of a random pick is that of the round in which it was picked.
+    """
+    result = state.ledger.result(last, "generate") if last else None
+    if result is None:
+        return None, None, 1.0
+    known, temperature = state.known(last), float(result["temperature"])
+    if any(state.problems.gold_classes):
+        cases = [
+            (last, problem_id, classes)
+            for problem_id, classes in zip(state.problems.ids, state.problems.gold_classes, strict=True)
+            if classes and problem_id not in known
+        ]
+    else:
+        resolutions = state.resolutions()
+        cases = [
+            (item.round, item.problem_id, resolutions[item.problem_id].klasses)
+            for item in state.ledger.batch()
+            if item.kind == "random"
+            and item.problem_id in resolutions
+            and resolutions[item.problem_id].klasses
+        ]
+    plain: list[tuple[float, bool]] = []
+    fitted: list[tuple[float, bool]] = []
+    for round_, problem_id, classes in cases:
+        scores = state.candidates(round_).scores.get(problem_id)
+        if scores is None:
+            continue
+        for divisor, pairs in ((1.0, plain), (temperature, fitted)):
+            shares = posterior(scores, divisor)
+            top = max(shares, key=lambda klass: shares[klass])
+            pairs.append((shares[top], top in classes))
+    if not plain:
+        return None, None, temperature
+    return _reliability(plain), _reliability(fitted), temperature
+
+
+def _reliability(cases: list[tuple[float, bool]]) -> Reliability:
+    return reliability([confidence for confidence, _ in cases], [right for _, right in cases])
+
+
+def _asked(state: RunState) -> list[report.Asked]:
+    resolutions = state.resolutions()
+    return [
+        _asked_problem(
+            state,
+            item,
+            state.candidates(item.round).by_problem.get(item.problem_id),
+            resolutions.get(item.problem_id),
+        )
+        for item in state.ledger.batch()
+    ]
+
+
+def _asked_problem(
+    state: RunState, item: BatchItem, rows: pl.DataFrame | None, resolution: Resolution | None
+) -> report.Asked:
+    row = state.problems.row[item.problem_id]
+    candidates = [] if rows is None else list(rows.select("equation", "posterior").head(8).iter_rows())
+    top = None if rows is None else int(rows["klass"][0])
+    was_top = None
+    if resolution is not None and resolution.klasses and top is not None:
+        was_top = top in resolution.klasses
+    return report.Asked(
+        round=item.round,
+        problem_id=item.problem_id,
+        text=state.problems.table["text"][row],
+        answer=state.problems.answers[row],
+        lang=state.problems.langs[row],
+        why=item.why,
+        confidence=candidates[0][1] if candidates else None,
+        candidates=candidates,
+        verdict=resolution.verdict if resolution else "pending",
+        equation=resolution.equation if resolution else None,
+        annotator=", ".join(resolution.annotators) if resolution else None,
+        reason=(resolution.reason or None) if resolution else None,
+        was_top=was_top,
+        seconds=resolution.seconds if resolution else None,
+    )
+
+
+def _disputed(state: RunState) -> list[report.Disputed]:
+    disputed = []
+    for problem_id, resolution in state.resolutions().items():
+        if resolution.verdict == "disputed":
+            row = state.problems.row[problem_id]
+            disputed.append(
+                report.Disputed(
+                    problem_id,
+                    state.problems.table["text"][row],
+                    state.problems.answers[row],
+                    ", ".join(resolution.annotators),
+                    resolution.reason,
+                    state.problems.langs[row],
+                )
+            )
+    return disputed
+
+
+def _spurious(state: RunState, last: int) -> list[report.Spurious]:
+    """Problems whose likeliest equation gives the answer but is not the gold one, most confident first."""
+    if not last:
+        return []
+    candidates, known, problems = state.candidates(last), state.known(last), state.problems
+    wrong = []
+    for problem_id, equation, klass, confidence in candidates.likeliest.select(
+        "problem_id", "equation", "klass", "posterior"
+    ).iter_rows():
+        row = problems.row[problem_id]
+        classes = problems.gold_classes[row]
+        if problem_id in known or not classes or klass in classes:
+            continue
+        table = problems.table
+        text, gold = table["text"][row], table["equation"][row]
+        wrong.append(
+            report.Spurious(
+                problem_id, text, problems.answers[row], equation, gold, confidence, problems.langs[row]
+            )
+        )
+    return wrong[:MOST_SPURIOUS]

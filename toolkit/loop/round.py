@@ -1,0 +1,109 @@
+"""One round without annotators: step one, candidates, a solver, and their figures.
+
+The loop, a trial of a sweep and `warmkit train --then-solver` all run this round, with different settings.
+`known` is D_s. The gold equations of all other problems are hidden from training, and used to measure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.compute import Compute
+from toolkit.data import Candidates, ProblemSet
+from toolkit.equations import klass
+from toolkit.loop.config import LoopConfig
+from toolkit.loop.generation import calibrate, candidates_of
+from toolkit.methods import Epoch, FitInput, FitOptions, Generated, Known, StepOne
+from toolkit.methods.base import nothing
+from toolkit.solvers import OnProgress, Solver, SolverInput
+from toolkit.solvers.evaluate import accuracies
+
+PART = 512  # problems per call of the generator
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round works on."""
+
+    problems: ProblemSet
+    known: Known  # D_s
+    config: LoopConfig
+    compute: Compute
+
+    def fit(
+        self,
+        folder: Path,
+        *,
+        label: str,
+        start: Path | None = None,
+        on_batch: Callable[[int], object] = nothing,
+        on_epoch: Callable[[Epoch, int], object] = nothing,
+    ) -> StepOne:
+        """Step one, in a folder: it goes on with what the folder holds.
+
+        `start` is the model of the previous round; a method that can't use it starts from scratch.
+        `on_epoch` also gets the number of epochs.
+        """
+        method, config = self.config.step_one, self.config.method_settings
+        if start is not None:
+            warm = method.warm_started(config, self.config.later_epochs)
+            start, config = (None, config) if warm is None else (start, warm)
+        epochs = method.epochs(config)
+        options = FitOptions(
+            resume=(folder / "model.json").exists(),
+            start=start,
+            on_batch=on_batch,
+            on_epoch=lambda epoch: on_epoch(epoch, epochs),
+        )
+        data = FitInput(self.problems, self.known, config, self.config.seed)
+        return self.compute.fit(method, data, folder, options, label=label)
+
+    def generate(self, model: StepOne, on_part: Callable[[int], object] = nothing) -> list[Generated]:
+        """What the model finds for all problems."""
+        generated: list[Generated] = []
+        for found in self.compute.candidates(model, self.problems.parts(PART), self.config.generate):
+            generated += found
+            on_part(len(found))
+        return generated
+
+    def candidates(self, generated: list[Generated], temperature: float | None = None) -> Candidates:
+        """Candidates with posteriors. Without a `temperature`, it is fitted on D_s."""
+        if temperature is None:
+            right = [
+                (classes or frozenset({klass(self.known[problem_id])}))
+                if problem_id in self.known
+                else frozenset[int]()
+                for problem_id, classes in zip(self.problems.ids, self.problems.gold_classes, strict=True)
+            ]
+            temperature = calibrate(generated, right)
+        return candidates_of(generated, self.problems, temperature)
+
+    def fit_solver(self, candidates: Candidates | None, on_progress: OnProgress = nothing) -> Solver | None:
+        """Step two, on D_s and the candidates of the other problems; None if there is no equation at all."""
+        if not self.known and not candidates:
+            return None
+        data = SolverInput(
+            self.problems, self.known, candidates, self.config.solver_settings, self.config.seed
+        )
+        return self.config.solver_class.fit(data, device=self.compute.device, on_progress=on_progress)
+
+    def gold_equivalent(self, candidates: Candidates) -> float | None:
+        """The share of problems whose equation is of the gold class, None if there are no gold equations.
+
+        The equation of a problem is the one in D_s, or otherwise its likeliest candidate.
+        """
+        right = [
+            klass(self.known[problem_id]) in classes
+            if problem_id in self.known
+            else problem_id in candidates.top and candidates.top[problem_id].klass in classes
+            for problem_id, classes in zip(self.problems.ids, self.problems.gold_classes, strict=True)
+            if classes
+        ]
+        return sum(right) / len(right) if right else None
+
+
+def measure(solver: Solver | None, test: ProblemSet) -> dict[str, float | None]:
+    """The accuracies of a solver on the test problems: 0 if there is no solver."""
+    if solver is None:
+        return {"answer_accuracy": 0.0, "class_accuracy": 0.0}
+    return accuracies(solver, test)

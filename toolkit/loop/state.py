@@ -1,0 +1,211 @@
+"""The state of a run: its problems, D_s at each round, its candidates, and their figures."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from toolkit.active.calibration import random_error_estimate
+from toolkit.active.confidence import fit_temperature
+from toolkit.active.stopping import Progress
+from toolkit.annotators.questions import Question
+from toolkit.annotators.resolve import Resolution, Resolver
+from toolkit.compute import Compute
+from toolkit.data import Candidates
+from toolkit.data.split import chosen_gold
+from toolkit.equations import Expr, parse_template, show
+from toolkit.loop.ledger import BatchItem
+from toolkit.loop.round import Round
+from toolkit.loop.run import Run
+
+CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
+
+
+class RunState:
+    """Reads the folder and the ledger of a run, and caches what does not change. It writes nothing."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.config, self.ledger = run, run.config, run.ledger
+        self.problems, self.test = run.problems, run.test
+        self._resolver = Resolver(self.problems)
+        self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
+        self._candidates: dict[int, Candidates] = {}
+        self._known: dict[int, dict[str, Expr]] = {}
+
+    def resolutions(self) -> Mapping[str, Resolution]:
+        """The resolution of each problem that has responses."""
+        version = self.ledger.responses_version()
+        if self._resolutions[0] != version:
+            self._resolutions = (version, self._resolver.resolve(self.ledger.responses()))
+        return self._resolutions[1]
+
+    def candidates(self, round_: int) -> Candidates:
+        """The candidates of a round that has generated."""
+        if round_ not in self._candidates:
+            self._candidates[round_] = self.run.candidates(round_)
+        return self._candidates[round_]
+
+    def remember(self, round_: int, candidates: Candidates) -> None:
+        """Cache candidates that were just written, so that they are not read again."""
+        self._candidates[round_] = candidates
+
+    # D_s
+
+    def snapshot(self) -> dict[str, Any]:
+        """The current D_s as templates, and how many problems annotators have settled."""
+        resolutions = self.resolutions()
+        given = chosen_gold(self.problems, self.config.known_share, self.config.seed)
+        accepted = {
+            problem_id: resolution.template
+            for problem_id, resolution in resolutions.items()
+            if resolution.template is not None
+        }
+        templates = {problem_id: show(template) for problem_id, template in (given | accepted).items()}
+        return {"templates": templates, "answered": sum(map(self.is_settled, resolutions.values()))}
+
+    def known(self, round_: int) -> dict[str, Expr]:
+        """D_s when the round began: problem → template."""
+        if round_ not in self._known:
+            opened = self.ledger.result(round_, "open")
+            if opened is None:
+                return {}
+            self._known[round_] = {
+                problem_id: parse_template(text) for problem_id, text in opened["templates"].items()
+            }
+        return self._known[round_]
+
+    def answered(self, round_: int) -> int:
+        """How many problems annotators had settled when the round began."""
+        opened = self.ledger.result(round_, "open")
+        return opened["answered"] if opened else 0
+
+    def round(self, round_: int, compute: Compute) -> Round:
+        """The round as a `Round`, which trains and generates."""
+        return Round(self.problems, self.known(round_), self.config, compute)
+
+    # Asking
+
+    def askable(self, round_: int) -> list[str]:
+        """Problems that are not in D_s and have no response.
+
+        The oracle is only asked about problems with a gold equation. The others stay in D_w.
+        """
+        known, resolutions = self.known(round_), self.resolutions()
+        problem_ids: Sequence[str] = self.problems.ids
+        if self.config.annotator.name == "oracle":
+            problem_ids = self.problems.table.filter(pl.col("equation").is_not_null())["id"].to_list()
+        return [
+            problem_id
+            for problem_id in problem_ids
+            if problem_id not in known and problem_id not in resolutions
+        ]
+
+    def is_settled(self, resolution: Resolution) -> bool:
+        return resolution.verdict != "rejected" or resolution.rejections >= self.config.annotator.attempts
+
+    def questions(self, batch: Sequence[BatchItem]) -> list[Question]:
+        """The unsettled problems of a batch as questions, with the complaint about the last answer."""
+        resolutions, table = self.resolutions(), self.problems.table
+        unsettled = []
+        for item in batch:
+            resolution, row = resolutions.get(item.problem_id), self.problems.row[item.problem_id]
+            if resolution is not None and self.is_settled(resolution):
+                continue
+            top = self.candidates(item.round).top.get(item.problem_id)
+            unsettled.append(
+                Question(
+                    problem_id=item.problem_id,
+                    round=item.round,
+                    text=table["text"][row],
+                    answer=self.problems.answers[row],
+                    lang=self.problems.langs[row],
+                    numbers=self.problems.numbers[row],
+                    candidates=item.candidates,
+                    complaint=resolution.reason if resolution else None,
+                    attempt=resolution.rejections if resolution else 0,
+                    confidence=top.posterior if top else None,
+                )
+            )
+        return unsettled
+
+    # Figures
+
+    def temperature(self, round_: int) -> float:
+        """The temperature, fitted on the scores that earlier models gave to problems before the responses."""
+        scores: list[Mapping[Any, float]] = []
+        known: list[int | None] = []
+        resolutions = self.resolutions()
+        for before in range(1, round_):
+            found = self.candidates(before).scores
+            for item in self.ledger.batch(before):
+                resolution, classes = resolutions.get(item.problem_id), found.get(item.problem_id)
+                if classes is not None and resolution is not None and resolution.klasses:
+                    scores.append(classes)
+                    known.append(next((klass for klass in classes if klass in resolution.klasses), None))
+        cases = sum(
+            klass is not None and len(classes) > 1 for classes, klass in zip(scores, known, strict=True)
+        )
+        return fit_temperature(scores, known) if cases >= CALIBRATION_CASES else 1.0
+
+    def measured(self, round_: int, candidates: Candidates, gold: float | None) -> dict[str, float | None]:
+        """The figures of a round; `gold` is the share of gold-equivalent equations."""
+        known, top = self.known(round_), candidates.top
+        confidences = [
+            top[problem_id].posterior if problem_id in top else 0.0
+            for problem_id in self.problems.ids
+            if problem_id not in known
+        ]
+        mean = float(np.mean(confidences)) if confidences else 1.0
+        reached = [problem_id in top or problem_id in known for problem_id in self.problems.ids]
+        return {
+            "labels": self.answered(round_),
+            "known": len(known),
+            "reached": float(np.mean(reached)),
+            "gold_equivalent": gold,
+            "random_error": self._random_error(round_),
+            "confidence": mean,
+            "uncertainty": 1 - mean,
+        }
+
+    def _random_error(self, round_: int) -> float | None:
+        """An unbiased estimate of the share of wrong equations, from the random picks of earlier rounds."""
+        resolutions = self.resolutions()
+        right = []
+        for before in range(1, round_):
+            top = self.candidates(before).top
+            for item in self.ledger.batch(before):
+                resolution = resolutions.get(item.problem_id)
+                if item.kind == "random" and resolution is not None and resolution.klasses:
+                    found = top.get(item.problem_id)
+                    right.append(found is not None and found.klass in resolution.klasses)
+        estimate = random_error_estimate(right)
+        return None if estimate is None else estimate.error
+
+    def history(self, round_: int) -> list[Progress]:
+        """The input of the stopping rules: one entry per round so far."""
+        shuffled = sorted(self.problems.ids, key=lambda problem_id: digest(self.config.seed, problem_id))
+        fixed = shuffled[: self.config.active.fixed]
+        history = []
+        for done in range(1, round_ + 1):
+            result, top = self.ledger.result(done, "generate"), self.candidates(done).top
+            assert result is not None
+            solver = self.ledger.result(done, "solver")
+            history.append(
+                Progress(
+                    labels=result["labels"],
+                    pool=len(self.askable(done)),
+                    predictions=[
+                        top[problem_id].klass if problem_id in top else None for problem_id in fixed
+                    ],
+                    uncertainty=result["uncertainty"],
+                    figure=solver["answer_accuracy"] if solver else result["reached"],
+                )
+            )
+        return history
+
+
+def digest(*parts: object) -> bytes:
+    """A sort key that depends on the parts alone."""
+    return blake2b("\n".join(map(str, parts)).encode(), digest_size=8).digest()

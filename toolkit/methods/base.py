@@ -1,0 +1,281 @@
+"""Step one of the paper: from problems with answers to candidate equations. What every method offers.
+
+A method is one file (or package) with a subclass of `StepOne`, and one line in `toolkit.methods.METHODS`. Its
+module must not import torch when it is imported: names and settings are needed without any model.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from toolkit.config import Section, changed_keys
+from toolkit.data import ProblemSet
+from toolkit.equations import Constant, Expr, parse_constant, show
+from toolkit.errors import WarmkitError
+from toolkit.storage.description import damaged, read_description, write_description
+
+if TYPE_CHECKING:
+    import torch
+
+    from toolkit.nn.workers import WorkerGroup
+
+FORMAT = "warmkit-model-2"
+
+STEP_COST = 4.0  # log-probability that a step costs if nothing was learnt: shorter is likelier
+
+Floats = npt.NDArray[np.float64]
+Known = Mapping[str, Expr]  # D_s: problem → template
+
+
+class Scored(NamedTuple):
+    """A template that reaches a problem's answer, and what the method thinks of it."""
+
+    template: Expr
+    klass: int
+    log_prob: float
+    origin: str  # the method's name, or search
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What was found for one problem, most probable first; the best miss if nothing was."""
+
+    problem_id: str
+    scored: tuple[Scored, ...]
+    miss: str | None = None
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The figures of one epoch; a method that does not train has one, without a loss."""
+
+    epoch: int
+    loss: float | None
+    reached: float  # share of problems with a path to the answer (remembered, or found in this epoch)
+    seconds: float
+    problems_per_second: float
+
+
+class GenerateConfig(Section):
+    """How far the search for candidates goes."""
+
+    width: int = Field(20, ge=1, description="beams per problem")
+    search: int = Field(0, ge=0, le=3, description="also score what exhaustive search finds")
+
+
+@dataclass(frozen=True)
+class FitInput:
+    """What a method is fitted on: problems, D_s, settings and seed decide the result, and nothing else."""
+
+    problems: ProblemSet
+    known: Known
+    config: Section
+    seed: int = 0
+
+    def digest(self) -> str:
+        """A digest of the problems and the equations that may be used."""
+        digest = sha256()
+        for row in self.problems.table.select("id", "text", "answer").iter_rows():
+            template = self.known.get(row[0])
+            digest.update(repr((row, None if template is None else show(template))).encode())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a method was fitted on, as its folder records it."""
+
+    data: str  # digest of the problems and the equations
+    problems: int
+    known: int  # how many equations it was shown
+    seed: int
+    constants: tuple[Constant, ...]
+
+    @classmethod
+    def of(cls, data: FitInput) -> "Origin":
+        known = sum(problem_id in data.known for problem_id in data.problems.ids)
+        return cls(data.digest(), len(data.problems), known, data.seed, data.problems.constants)
+
+
+def nothing(*arguments: object) -> None:
+    """A callback that does nothing."""
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a method is fitted: everything that is not part of `FitInput`.
+
+    With `resume` a run that was stopped continues from its folder. `start` is the folder of a model of the
+    same problems to begin with; it may have known fewer equations. With several `workers` every rank calls
+    `fit` with the same arguments, each with a folder of its own; only that of rank zero is written to.
+    `on_batch` is called with the number of problems done since the last call.
+    """
+
+    resume: bool = False
+    start: Path | None = None
+    workers: "WorkerGroup | None" = None  # None: this process alone
+    device: "torch.device | None" = None  # None: the CPU
+    on_batch: Callable[[int], object] = nothing
+    on_epoch: Callable[[Epoch], object] = nothing
+
+
+DEFAULT_OPTIONS = FitOptions()
+
+
+class StepOne(ABC):
+    """A fitted method of step one."""
+
+    name: ClassVar[str]
+    section: ClassVar[str]  # of a configuration, with the settings of the method
+    Config: ClassVar[type[Section]]
+    distributed: ClassVar[bool] = False  # whether `fit` can run on several workers
+
+    def __init__(self, config: Section, origin: Origin, history: Sequence[Epoch] = ()) -> None:
+        self.config, self.origin, self.history = config, origin, list(history)
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        return self.origin.constants
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, data: FitInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS) -> Self:
+        """Fit to problems with answers. A method that trains saves itself in the folder after every epoch."""
+
+    @abstractmethod
+    def candidates(
+        self,
+        problems: ProblemSet,
+        settings: GenerateConfig,
+        *,
+        device: "torch.device | None" = None,
+        on_batch: Callable[[int], object] = nothing,
+    ) -> list[Generated]:
+        """Templates that reach the answer of each problem; the order of the rows changes nothing."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path, device: "torch.device | None" = None) -> Self: ...
+
+    @classmethod
+    def epochs(cls, config: Section) -> int:
+        """How many epochs the settings ask for."""
+        return 1
+
+    @classmethod
+    def warm_started(cls, config: Section, epochs: int) -> Section | None:
+        """The settings of a fit that starts from another model; None if the method can't start from one."""
+        return None
+
+    # Some strategies need these; None if a method does not offer them.
+
+    def states(self, problems: ProblemSet) -> Floats | None:
+        """A vector for each problem [N, H]: near for problems that read alike."""
+        return None
+
+    def draw(self, problems: ProblemSet, settings: GenerateConfig, seed: int) -> list[Generated] | None:
+        """`candidates` of a model drawn at random near this one (Gal and Ghahramani 2016)."""
+        return None
+
+    # model.json
+
+    def describe(self, folder: Path, **more: Any) -> None:
+        """Write what the method is, and what it was fitted on."""
+        described = {
+            "format": FORMAT,
+            "method": self.name,
+            **asdict(self.origin),
+            "constants": [show(constant) for constant in self.constants],
+            "config": self.config.model_dump(),
+            "history": [asdict(epoch) for epoch in self.history],
+            **more,
+        }
+        write_description(folder / "model.json", described)
+
+    @classmethod
+    def described(cls, folder: Path) -> tuple[dict[str, Any], Section, Origin, list[Epoch]]:
+        """What `describe` wrote: all of it, and the parts that every method has."""
+        written = read_model(folder)
+        try:
+            origin = Origin(
+                written["data"],
+                written["problems"],
+                written["known"],
+                written["seed"],
+                tuple(parse_constant(text) for text in written["constants"]),
+            )
+            history = [Epoch(**figures) for figures in written["history"]]
+            return written, cls.Config.model_validate(written["config"]), origin, history
+        except (LookupError, TypeError, ValueError):
+            raise broken(folder) from None
+
+    @classmethod
+    def check_same(cls, folder: Path, data: FitInput) -> None:
+        """Whether the model in a folder comes from the same; it may be made longer, and nothing else."""
+        method = read_model(folder).get("method")
+        if method != cls.name:
+            raise WarmkitError(f"{folder}: this model is of the method {method}: not resumed.")
+        _, config, before, _ = cls.described(folder)
+        now = Origin.of(data)
+        changed = {
+            "the data": before.data != now.data,
+            "the constants": before.constants != now.constants,
+            "the seed": before.seed != now.seed,
+        }
+        changed |= {key: key.rpartition(".")[2] != "epochs" for key in changed_keys(config, data.config)}
+        if names := [name for name, is_changed in changed.items() if is_changed]:
+            raise WarmkitError(f"{folder}: {', '.join(names)} changed since it was started: not resumed.")
+
+
+class Untrained(StepOne):
+    """A method without weights: its settings are all there is to save."""
+
+    @classmethod
+    def fit(cls, data: FitInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS) -> Self:
+        if not len(data.problems):
+            raise no_problems()
+        if options.resume and folder is not None:
+            cls.check_same(folder, data)
+        begun = time.perf_counter()
+        method = cls(data.config, Origin.of(data))
+        found = method.candidates(data.problems, GenerateConfig(), on_batch=options.on_batch)
+        reached = sum(bool(generated.scored) for generated in found) / len(found)
+        seconds = max(time.perf_counter() - begun, 1e-9)
+        epoch = Epoch(1, None, reached, seconds, len(found) / seconds)
+        method.history.append(epoch)
+        if folder is not None:
+            method.save(folder)
+        options.on_epoch(epoch)
+        return method
+
+    def save(self, folder: Path) -> None:
+        self.describe(folder)
+
+    @classmethod
+    def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
+        _, config, origin, history = cls.described(folder)
+        return cls(config, origin, history)
+
+
+def read_model(folder: Path) -> dict[str, Any]:
+    """model.json of a folder."""
+    return read_description(folder / "model.json", "model", FORMAT)
+
+
+def broken(folder: Path) -> WarmkitError:
+    return damaged(folder / "model.json", "model")
+
+
+def no_problems() -> WarmkitError:
+    return WarmkitError("There are no problems to train on.")

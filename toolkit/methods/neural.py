@@ -1,0 +1,61 @@
+"""A method with a network and a vocabulary: how it is saved and loaded. No pickle anywhere.
+
+model.json            configuration, vocabulary, what it was trained on, figures of each epoch
+weights.safetensors   the network
+training.safetensors  network, optimiser and what else training needs: what `resume` goes on from
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from toolkit.config import Section
+from toolkit.data import Vocabulary
+from toolkit.equations import Constant
+from toolkit.methods.base import Epoch, Origin, StepOne, broken
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+Network = TypeVar("Network", bound="nn.Module")
+
+
+class Neural(StepOne, Generic[Network]):
+    def __init__(
+        self,
+        network: Network,
+        vocabulary: Vocabulary,
+        config: Section,
+        origin: Origin,
+        history: Sequence[Epoch] = (),
+    ) -> None:
+        super().__init__(config, origin, history)
+        self.network, self.vocabulary = network, vocabulary
+
+    @classmethod
+    @abstractmethod
+    def new_network(cls, words: int, constants: tuple[Constant, ...], config: Section) -> Network:
+        """A network with first weights, for so many words and these constants."""
+
+    def save(self, folder: Path) -> None:
+        from toolkit.nn.weights import save_weights
+
+        save_weights(folder / "weights.safetensors", self.network.state_dict())
+        self.describe(folder, vocabulary=self.vocabulary.words)
+
+    @classmethod
+    def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
+        from toolkit.nn.weights import load_weights
+
+        written, config, origin, history = cls.described(folder)
+        weights = load_weights(folder / "weights.safetensors")
+        try:
+            vocabulary = Vocabulary(tuple(written["vocabulary"]))
+            network = cls.new_network(len(vocabulary), origin.constants, config)
+            network.load_state_dict(weights)
+        except (LookupError, TypeError, ValueError, RuntimeError):
+            raise broken(folder) from None
+        network.to(device or "cpu").eval()
+        return cls(network, vocabulary, config, origin, history)

@@ -1,0 +1,105 @@
+"""WARM and WARM-S as methods of step one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from toolkit.config import Section
+from toolkit.data import ProblemSet
+from toolkit.equations import Constant
+from toolkit.methods.base import (
+    DEFAULT_OPTIONS,
+    FitInput,
+    FitOptions,
+    Floats,
+    GenerateConfig,
+    Generated,
+    nothing,
+)
+from toolkit.methods.neural import Neural
+from toolkit.methods.warm.config import WarmConfig
+
+if TYPE_CHECKING:
+    import torch
+
+    from toolkit.methods.warm.policy import Policy
+
+
+class Warm(Neural["Policy"]):
+    """A trained policy with its vocabulary."""
+
+    name = "warm"
+    section = "warm"
+    Config = WarmConfig
+    distributed = True
+    config: WarmConfig
+
+    @property
+    def policy(self) -> "Policy":
+        return self.network
+
+    @classmethod
+    def new_network(cls, words: int, constants: tuple[Constant, ...], config: Section) -> "Policy":
+        from toolkit.methods.warm.paths import Layout
+        from toolkit.methods.warm.policy import Policy
+
+        model = cls.settings(config).model
+        return Policy(words, Layout(constants, model.operators), model)
+
+    @classmethod
+    def settings(cls, config: Section) -> WarmConfig:
+        """The settings that this method trains with."""
+        assert isinstance(config, WarmConfig)
+        return config
+
+    @classmethod
+    def epochs(cls, config: Section) -> int:
+        return cls.settings(config).train.epochs
+
+    @classmethod
+    def warm_started(cls, config: Section, epochs: int) -> WarmConfig:
+        settings = cls.settings(config)
+        return settings.model_copy(update={"train": settings.train.model_copy(update={"epochs": epochs})})
+
+    @classmethod
+    def fit(cls, data: FitInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS) -> Self:
+        from toolkit.methods.warm.train import train
+
+        return train(cls, data, folder, options)
+
+    def candidates(
+        self,
+        problems: ProblemSet,
+        settings: GenerateConfig,
+        *,
+        device: "torch.device | None" = None,
+        on_batch: Callable[[int], object] = nothing,
+    ) -> list[Generated]:
+        from toolkit.methods.warm.generate import generate
+
+        return generate(
+            self, problems, width=settings.width, searched=settings.search, device=device, on_batch=on_batch
+        )
+
+    def states(self, problems: ProblemSet) -> Floats:
+        from toolkit.methods.warm.generate import encoder_states
+
+        return encoder_states(self, problems)
+
+    def draw(self, problems: ProblemSet, settings: GenerateConfig, seed: int) -> list[Generated]:
+        """Dropout stays on: another seed is another draw of the policy."""
+        from toolkit.methods.warm.generate import generate
+
+        return generate(self, problems, width=settings.width, searched=settings.search, dropout_seed=seed)
+
+
+class WarmNoBeam(Warm):
+    """WARM without beam exploration (paper, section 5.4): one path is sampled, whatever the settings say."""
+
+    name = "warm_no_beam"
+
+    @classmethod
+    def settings(cls, config: Section) -> WarmConfig:
+        config = super().settings(config)
+        explore = config.explore.model_copy(update={"beam_exploration": False})
+        return config.model_copy(update={"explore": explore})

@@ -1,0 +1,255 @@
+"""Training of WARM and WARM-S (paper, sections 4.4 to 4.6): one function, from problems to a model.
+
+For each batch: encode once; explore without gradients; put what was found into the memory; score the
+remembered paths once with gradients. The loss of a problem is
+
+    D_w, reached      -log Σ p(path)   over its remembered paths (REINFORCE with reward +1; with several
+                                       paths each counts as much as the policy believes in it)
+    D_w, not reached  +penalty · log p(the path that failed)   (reward -1; the default penalty is 0)
+    D_s               -log p(gold path)   (cross-entropy, Loss 2)
+
+A rewarded path is rewarded in all its steps. The paper's text gives -1 to each step before the last; that
+would cancel the reward of the first step of every two-step equation.
+
+All randomness of an epoch comes from (seed, epoch), so a run that was stopped and resumed ends with the
+same weights, bit for bit, as one that was not.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from toolkit.data import ProblemSet, vocabulary_of
+from toolkit.equations import search
+from toolkit.methods.base import STEP_COST, Epoch, FitInput, FitOptions, Origin, no_problems
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.methods.warm.explore import FoundPaths, explore, in_codes, path_log_prob
+from toolkit.methods.warm.memory import Memory
+from toolkit.methods.warm.method import Warm
+from toolkit.methods.warm.paths import Layout
+from toolkit.methods.warm.policy import Encoded, Policy
+from toolkit.nn.batches import Batch, ProblemTensors, to_tensors
+from toolkit.nn.checkpoint import load_training, save_training
+from toolkit.nn.seeds import seeded
+from toolkit.nn.workers import ALONE, WorkerGroup
+
+Method = TypeVar("Method", bound=Warm)
+
+
+def train(method: type[Method], data: FitInput, folder: Path | None, options: FitOptions) -> Method:
+    """Train on problems with answers; the arguments are those of `StepOne.fit`."""
+    if not len(data.problems):
+        raise no_problems()
+    config, workers = method.settings(data.config), options.workers or ALONE
+    data, device = replace(data, config=config), options.device or torch.device("cpu")
+    vocabulary = vocabulary_of(data.problems, config.train.min_count)
+    with seeded(data.seed, 0):
+        policy = method.new_network(len(vocabulary), data.problems.constants, config).to(device)
+    warm = method(policy, vocabulary, config, Origin.of(data))
+    optimizer = torch.optim.Adam(
+        policy.parameters(), lr=config.train.lr, weight_decay=config.train.weight_decay
+    )
+    memory = Memory(len(data.problems), max(config.train.memory, 1), config.model.max_steps, device)
+    if options.resume and folder is not None:
+        method.check_same(folder, data)
+        extra, history = load_training(folder, policy, optimizer)
+        memory.restore(extra)
+        warm.history = [Epoch(**figures) for figures in history]
+    elif options.start is not None:
+        memory.restore(load_training(options.start, policy, None)[0])
+    elif config.train.search:
+        _remember_search(memory, data.problems, policy.layout, config, workers)
+    run = _Training(
+        to_tensors(data.problems, vocabulary),
+        gold_paths(data, policy.layout, config.model.max_steps),
+        data.seed,
+        config,
+        policy,
+        optimizer,
+        memory,
+        device,
+        workers,
+        options.on_batch,
+    )
+    for epoch in range(len(warm.history) + 1, config.train.epochs + 1):
+        warm.history.append(run.epoch(epoch))
+        if workers.is_rank_zero and folder is not None:
+            history = [asdict(figures) for figures in warm.history]
+            save_training(folder, policy, optimizer, memory.tensors, history)
+            warm.save(folder)
+        options.on_epoch(warm.history[-1])
+        if _has_settled(warm.history, config.train.patience):
+            break
+    return warm
+
+
+def _has_settled(history: Sequence[Epoch], patience: int) -> bool:
+    """Whether the loss has not improved for `patience` epochs."""
+    losses = [figures.loss for figures in history if figures.loss is not None]
+    return bool(patience) and len(losses) > patience and min(losses[-patience:]) >= min(losses[:-patience])
+
+
+def _remember_search(
+    memory: Memory, problems: ProblemSet, layout: Layout, config: WarmConfig, workers: WorkerGroup
+) -> None:
+    """Fill the memory with the candidates of exhaustive search, the shorter the likelier."""
+    searched = torch.arange(workers.rank, len(problems), workers.world_size)
+    problems = problems.take(searched.tolist())
+    found = search(problems.numbers, problems.answers, config.train.search, layout.constants)
+    rows, paths, lengths = [], [], []
+    for row, (values, candidates) in enumerate(zip(problems.numbers, found, strict=True)):
+        for candidate in candidates:
+            path = layout.path(candidate.template, len(values), config.model.max_steps)
+            if path is not None:
+                rows.append(row)
+                paths.append(path)
+                lengths.append(sum(step[0] >= 0 for step in path))
+    if rows:
+        device = memory.scores.device
+        likely = -STEP_COST * torch.tensor(lengths, dtype=torch.float, device=device)
+        memory.add(
+            searched.to(device),
+            FoundPaths(torch.tensor(rows, device=device), torch.tensor(paths, device=device), likely),
+        )
+    workers.share_rows(list(memory.tensors.values()), searched)
+
+
+@dataclass(frozen=True)
+class _Training:
+    """What stays the same over the epochs."""
+
+    data: ProblemTensors
+    gold: Tensor  # [N, T, 3] paths of D_s
+    seed: int
+    config: WarmConfig
+    policy: Policy
+    optimizer: torch.optim.Optimizer
+    memory: Memory
+    device: torch.device
+    workers: WorkerGroup
+    on_batch: Callable[[int], object]
+
+    def epoch(self, epoch: int) -> Epoch:
+        start = time.perf_counter()
+        settings, policy, workers = self.config.train, self.policy, self.workers
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.lr * settings.lr_decay ** ((epoch - 1) // settings.lr_decay_every)
+        total, reached = 0.0, 0.0
+        own_rows: list[Tensor] = []
+        policy.train()
+        with seeded(self.seed, epoch) as generator:
+            drawing = _exploration_generator(workers, generator, self.seed, epoch)
+            for batch in self.data.shuffled(settings.batch, generator):
+                size = len(batch.rows)
+                own = workers.shard(batch, has_gold(self.gold[batch.rows]))
+                own_rows.append(own.rows)
+                self.optimizer.zero_grad(set_to_none=True)
+                if len(own.rows):
+                    gold = self.gold[own.rows].to(self.device)
+                    losses, found = batch_losses(
+                        policy, own.to(self.device), gold, self.config, self.memory, drawing
+                    )
+                    if losses.requires_grad:  # not if nothing was found and failures have no penalty
+                        (losses.sum() / size).backward()
+                    total += float(losses.detach().sum())
+                    reached += int(found.sum())
+                if workers.sum_gradients(policy.parameters()):
+                    torch.nn.utils.clip_grad_norm_(policy.parameters(), settings.clip)
+                    self.optimizer.step()
+                self.on_batch(size)
+        workers.share_rows(list(self.memory.tensors.values()), torch.cat(own_rows))
+        total, reached = workers.sum(total, reached)
+        seconds, count = time.perf_counter() - start, len(self.data)
+        return Epoch(epoch, total / count, reached / count, seconds, count / seconds)
+
+
+def gold_paths(data: FitInput, layout: Layout, longest: int) -> Tensor:
+    """The paths [N, T, 3] of D_s in codes; -1 for a problem that is not in it, or whose path is too long."""
+    paths = torch.full((len(data.problems), longest, 3), -1)
+    for row, (problem_id, numbers) in enumerate(zip(data.problems.ids, data.problems.numbers, strict=True)):
+        template = data.known.get(problem_id)
+        path = None if template is None else layout.path(template, len(numbers), longest)
+        if path is not None:
+            paths[row] = torch.tensor(path)
+    return paths
+
+
+def has_gold(gold: Tensor) -> Tensor:
+    """[B] whether there is a gold path, of gold paths [B, T, 3]."""
+    return gold[:, 0, 0] >= 0
+
+
+def _exploration_generator(
+    workers: WorkerGroup, shared: torch.Generator, seed: int, epoch: int
+) -> torch.Generator:
+    """All ranks shuffle alike, but each explores and drops out in its own way; rank zero as if alone."""
+    if workers.is_rank_zero:
+        return shared
+    own = (seed * 1_000_003 + epoch + workers.rank * 7_000_003) % 2**63
+    torch.manual_seed(own)
+    return torch.Generator().manual_seed(own + 1)
+
+
+def batch_losses(
+    model: Policy,
+    batch: Batch,
+    gold: Tensor,
+    config: WarmConfig,
+    memory: Memory,
+    generator: torch.Generator,
+) -> tuple[Tensor, Tensor]:
+    """The loss of each problem [B], and which have a path to the answer [B]; gold is [B, T, 3] in codes."""
+    encoded = model.encode(batch)
+    is_gold = has_gold(gold)
+    weak = (~is_gold).nonzero().squeeze(1)
+    paths = gold.unsqueeze(1)
+    failures = torch.full_like(gold, -1)
+    if len(weak):
+        in_weak = batch.take(weak)
+        found, failures[weak] = _explore(model, encoded.detach().rows(weak), in_weak, config, generator)
+        if not config.train.memory:
+            memory.forget(in_weak.rows)  # only what this epoch finds counts
+        memory.add(in_weak.rows, found)
+        paths = memory.recall(batch.rows)
+        paths[is_gold] = -1
+        paths[is_gold, 0] = gold[is_gold]
+    present = paths[..., 0, 0] >= 0
+    reached = present.any(1)
+    failed = ~reached & bool(config.train.penalty) & (failures[:, 0, 0] >= 0)
+    paths[failed, 0] = failures[failed]
+    scored = present.clone()
+    scored[failed, 0] = True
+    problem, column = scored.nonzero(as_tuple=True)
+    slots = model.layout.to_slots(paths[problem, column], batch.n)
+    log_prob = torch.full_like(scored, -torch.inf, dtype=torch.float)
+    log_prob = log_prob.index_put((problem, column), path_log_prob(model, encoded, problem, slots))
+    scores = log_prob.new_full((len(batch.rows), memory.size), -torch.inf)
+    scores[:, : paths.shape[1]] = log_prob.detach().masked_fill(~present, -torch.inf)
+    memory.rescore(batch.rows[weak], scores[weak])
+    some = reached | failed
+    losses = -torch.logsumexp(torch.where(some.unsqueeze(1), log_prob, 0.0), 1)  # 0, not -inf: no NaN
+    return losses * torch.where(failed, -config.train.penalty, some.float()), reached
+
+
+def _explore(
+    model: Policy, encoded: Encoded, batch: Batch, config: WarmConfig, generator: torch.Generator
+) -> tuple[FoundPaths, Tensor]:
+    """Found paths and failed ones, in codes. The decoder explores without dropout."""
+    settings = config.explore
+    model.decoder.eval()
+    explored = explore(
+        model,
+        encoded,
+        batch,
+        width=settings.beam_width if settings.beam_exploration else 1,
+        lookahead=settings.lookahead and settings.beam_exploration,
+        extra_steps=settings.extra_steps,
+        generator=generator,
+    )
+    model.decoder.train()
+    return in_codes(model, explored.found, batch.n), model.layout.to_codes(explored.failed, batch.n)

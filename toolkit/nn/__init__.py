@@ -1,0 +1,1 @@
+"""What several models share: encoder, batches, seeds, worker groups, weights files."""

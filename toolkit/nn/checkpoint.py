@@ -1,0 +1,73 @@
+"""The state of training in one safetensors file: model, optimiser, other tensors of the method, figures.
+
+The file is replaced whole, so a kill leaves the state before or after an epoch, never one between.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from toolkit.errors import WarmkitError
+from toolkit.nn.weights import load_weights, save_weights
+
+FILE = "training.safetensors"
+
+
+def save_training(
+    folder: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    extra: Mapping[str, Tensor],
+    history: Sequence[Mapping[str, Any]],
+) -> None:
+    """Save what `load_training` restores; `extra` are tensors of the method's own."""
+    state = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    state |= {f"optimizer.{name}": tensor for name, tensor in _optimizer_tensors(model, optimizer).items()}
+    state |= {f"extra.{name}": tensor for name, tensor in extra.items()}
+    save_weights(folder / FILE, state, {"history": json.dumps(list(history))})
+
+
+def load_training(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None
+) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Restore model and optimiser (if not None); return the extra tensors and the figures so far."""
+    parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "extra": {}}
+    path = folder / FILE
+    for name, tensor in load_weights(path).items():
+        part, _, rest = name.partition(".")
+        parts.setdefault(part, {})[rest] = tensor
+    try:
+        with safe_open(path, "pt") as file:
+            history = json.loads((file.metadata() or {})["history"])
+        model.load_state_dict(parts["model"])
+        if optimizer is not None:
+            _restore_optimizer(model, optimizer, parts["optimizer"])
+    except (LookupError, TypeError, ValueError, RuntimeError, SafetensorError):
+        raise WarmkitError(f"{path}: it does not belong to this model, or it is damaged.") from None
+    return parts["extra"], list(history)
+
+
+def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    names = [name for name, _ in model.named_parameters()]
+    state = optimizer.state_dict()["state"]
+    return {
+        f"{names[i]}.{key}": torch.as_tensor(value)
+        for i, values in state.items()
+        for key, value in values.items()
+    }
+
+
+def _restore_optimizer(
+    model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]
+) -> None:
+    names = [name for name, _ in model.named_parameters()]
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        parameter, _, key = name.rpartition(".")
+        state.setdefault(names.index(parameter), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

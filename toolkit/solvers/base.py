@@ -1,0 +1,122 @@
+"""Step two of the paper: a solver learns from equations, and then needs the text alone. The interface.
+
+A solver is one file (or package) with a subclass of `Solver`, and one line in `toolkit.solvers.SOLVERS`. Its
+module must not import torch when it is imported: names and settings are needed without any model.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from toolkit.config import Section
+from toolkit.data import Candidates, ProblemSet
+from toolkit.equations import Constant, Expr, parse_constant, show
+from toolkit.errors import WarmkitError
+from toolkit.storage.description import damaged, read_description, write_description
+
+if TYPE_CHECKING:
+    import torch
+
+FORMAT = "warmkit-solver-2"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One reading of a problem; `probability` is that of all equations of its class that were found."""
+
+    template: Expr
+    value: float | None  # None if it has none (a division by zero); π is that of the problem's language
+    probability: float
+
+
+@dataclass(frozen=True)
+class SolverInput:
+    """What a solver learns from: the equations of D_s, and candidates for the other problems."""
+
+    problems: ProblemSet
+    known: Mapping[str, Expr]
+    candidates: Candidates | None
+    config: Section
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far training is, and how well it goes."""
+
+    done: int
+    total: int
+    loss: float
+
+
+OnProgress = Callable[[Progress], object]
+
+
+class Solver(ABC):
+    """A fitted solver."""
+
+    name: ClassVar[str]
+    section: ClassVar[str]  # of a configuration, with the settings of the solver
+    Config: ClassVar[type[Section]]
+
+    def __init__(self, config: Section, constants: tuple[Constant, ...]) -> None:
+        self.config, self.constants = config, constants
+
+    @classmethod
+    @abstractmethod
+    def fit(
+        cls,
+        data: SolverInput,
+        *,
+        device: "torch.device | None" = None,
+        on_progress: OnProgress = lambda progress: None,
+    ) -> Self: ...
+
+    @abstractmethod
+    def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
+        """The likeliest equations of each problem by its text alone; its answer is not read."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path, device: "torch.device | None" = None) -> Self: ...
+
+    def unknown_shares(self, problems: ProblemSet) -> list[float]:
+        """For each problem the share of its words that training never saw; 0 if the solver can't tell."""
+        return [0.0] * len(problems)
+
+    # solver.json
+
+    def describe(self, folder: Path, **more: Any) -> None:
+        """Write what the solver is."""
+        described = {
+            "format": FORMAT,
+            "solver": self.name,
+            "config": self.config.model_dump(),
+            "constants": [show(constant) for constant in self.constants],
+            **more,
+        }
+        write_description(folder / "solver.json", described)
+
+    @classmethod
+    def described(cls, folder: Path) -> tuple[dict[str, Any], Section, tuple[Constant, ...]]:
+        """What `describe` wrote: all of it, and the parts that every solver has."""
+        written = read_solver(folder)
+        try:
+            constants = tuple(parse_constant(text) for text in written["constants"])
+            return written, cls.Config.model_validate(written["config"]), constants
+        except (LookupError, TypeError, ValueError):
+            raise broken(folder) from None
+
+
+def read_solver(folder: Path) -> dict[str, Any]:
+    """solver.json of a folder."""
+    return read_description(folder / "solver.json", "solver", FORMAT)
+
+
+def broken(folder: Path) -> WarmkitError:
+    return damaged(folder / "solver.json", "solver")

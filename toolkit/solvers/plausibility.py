@@ -1,0 +1,49 @@
+"""Which values answers have: a solver reads masked numbers, so it can't see that 5 / 455 is implausible.
+
+Neither GTS nor Graph2Tree knows the values its equation is about. The answers that it is trained on say
+that a problem over whole numbers hardly ever comes to 0.011, or to -8, or to a number that the text already
+has. Beams are ranked by their probability times that of the kind of value they come to.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+SMOOTHING = 0.5  # of a problem: a kind that was never seen is rare, not impossible
+KINDS = 12  # about: (negative, zero, small, fraction, whole, none) × given already or not
+
+
+def value_kind(value: float | None, numbers: Sequence[Fraction]) -> str:
+    """What kind of value this is for a problem with these numbers."""
+    over = "whole" if all(number.denominator == 1 for number in numbers) else "broken"
+    if value is None:
+        return f"{over}: none"
+    if abs(value) < 1e-9:
+        kind = "zero"
+    elif value < 0:
+        kind = "negative"
+    elif abs(value - round(value)) < 1e-6:
+        kind = "whole"
+    else:
+        kind = "small" if value < 1 else "fraction"
+    given = any(abs(float(number) - value) < 1e-9 for number in numbers)
+    return f"{over}: {kind}{', given' if given else ''}"
+
+
+class Plausibility:
+    """How often answers are of each kind, given whether all numbers of the problem are whole."""
+
+    def __init__(self, counts: Mapping[str, float]) -> None:
+        self.counts = dict(counts)
+
+    @classmethod
+    def fit(cls, answers: Sequence[float], numbers: Sequence[Sequence[Fraction]]) -> "Plausibility":
+        kinds = (value_kind(answer, operands) for answer, operands in zip(answers, numbers, strict=True))
+        return cls(Counter(kinds))
+
+    def log_prior(self, value: float | None, numbers: Sequence[Fraction]) -> float:
+        kind = value_kind(value, numbers)
+        over = kind.partition(":")[0]
+        total = sum(count for name, count in self.counts.items() if name.startswith(over))
+        return math.log((self.counts.get(kind, 0) + SMOOTHING) / (total + SMOOTHING * KINDS))

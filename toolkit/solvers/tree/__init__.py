@@ -1,0 +1,160 @@
+"""GTS and Graph2Tree: solvers whose decoder writes a tree, as networks that vote."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from toolkit.config import Section
+from toolkit.data import ProblemSet, Vocabulary
+from toolkit.data.languages import language
+from toolkit.data.vocabulary import UNKNOWN_AT
+from toolkit.equations import Constant, EquationError, Expr, evaluate, klasses
+from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, broken
+from toolkit.solvers.plausibility import Plausibility
+from toolkit.solvers.tree.config import SolverConfig
+
+if TYPE_CHECKING:
+    import torch
+
+    from toolkit.solvers.tree.beam import Beam
+    from toolkit.solvers.tree.gts import GtsNetwork
+
+BATCH = 64
+
+
+class Gts(Solver):
+    """GTS (Xie and Sun 2019): trained networks, which vote, with what they need to read a text."""
+
+    name = "gts"
+    section = "solver"
+    Config = SolverConfig
+    config: SolverConfig
+
+    def __init__(
+        self,
+        networks: "Sequence[GtsNetwork]",
+        vocabulary: Vocabulary,
+        plausibility: Plausibility,
+        config: Section,
+        constants: tuple[Constant, ...],
+    ) -> None:
+        super().__init__(config, constants)
+        self.networks, self.vocabulary, self.plausibility = list(networks), vocabulary, plausibility
+
+    @classmethod
+    def network(cls) -> "type[GtsNetwork]":
+        from toolkit.solvers.tree.gts import GtsNetwork
+
+        return GtsNetwork
+
+    @classmethod
+    def fit(
+        cls,
+        data: SolverInput,
+        *,
+        device: "torch.device | None" = None,
+        on_progress: OnProgress = lambda progress: None,
+    ) -> Self:
+        from toolkit.solvers.tree.train import train
+
+        return train(cls, data, device, on_progress)
+
+    def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
+        import torch
+
+        from toolkit.nn.batches import to_tensors
+        from toolkit.solvers.tree.beam import beam_search
+
+        if not len(problems):
+            return []
+        problems = problems.with_constants(self.constants)
+        beams: list[list[Beam]] = [[] for _ in problems.ids]
+        width = max(top, self.config.beam)
+        for batch in to_tensors(problems, self.vocabulary).in_order_of_size(BATCH):
+            for network in self.networks:
+                device = next(network.parameters()).device
+                with torch.no_grad():
+                    source = network.source(batch.to(device))
+                    found = beam_search(network.decoder, source, width, self.config.max_tokens)
+                for row, new in zip(batch.rows.tolist(), found, strict=True):
+                    beams[row] += new
+        return [
+            self._ranked(candidates, numbers, lang)[:top]
+            for candidates, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
+        ]
+
+    def _ranked(self, beams: "Sequence[Beam]", numbers: Sequence[Fraction], lang: str) -> list[Solution]:
+        """Beams of one class are one solution; probable ones with plausible values first."""
+        tokens = self.networks[0].tokens
+        templates = [tokens.decode(beam.prefix) for beam in beams]
+        merged: dict[int, tuple[Expr, float | None, float]] = {}
+        for klass, template, beam in zip(klasses(templates), templates, beams, strict=True):
+            first, value, mass = merged.get(klass, (template, _value(template, numbers, lang), 0.0))
+            merged[klass] = first, value, mass + math.exp(beam.log_prob) / len(self.networks)
+        found = sum(mass for _, _, mass in merged.values())
+        scores = [
+            mass * math.exp(self.plausibility.log_prior(value, numbers) if self.config.plausible else 0.0)
+            for _, value, mass in merged.values()
+        ]
+        total = sum(scores) or 1.0
+        solutions = [
+            Solution(template, value, found * score / total)
+            for (template, value, _), score in zip(merged.values(), scores, strict=True)
+        ]
+        return sorted(solutions, key=lambda solution: -solution.probability)
+
+    def unknown_shares(self, problems: ProblemSet) -> list[float]:
+        return [
+            self.vocabulary.encode(masked.tokens).count(UNKNOWN_AT) / max(len(masked.tokens), 1)
+            for masked in problems.masked
+        ]
+
+    def save(self, folder: Path) -> None:
+        from torch import nn
+
+        from toolkit.nn.weights import save_weights
+
+        save_weights(folder / "weights.safetensors", nn.ModuleList(self.networks).state_dict())
+        self.describe(folder, answers=self.plausibility.counts, vocabulary=self.vocabulary.words)
+
+    @classmethod
+    def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
+        from torch import nn
+
+        from toolkit.nn.weights import load_weights
+        from toolkit.solvers.tree.train import new_networks
+
+        written, config, constants = cls.described(folder)
+        assert isinstance(config, SolverConfig)
+        weights = load_weights(folder / "weights.safetensors")
+        try:
+            vocabulary = Vocabulary(tuple(written["vocabulary"]))
+            networks = new_networks(cls.network(), len(vocabulary), constants, config, seed=0)
+            nn.ModuleList(networks).load_state_dict(weights)
+            plausibility = Plausibility(written["answers"])
+        except (LookupError, TypeError, ValueError, RuntimeError):
+            raise broken(folder) from None
+        for network in networks:
+            network.to(device or "cpu").eval()
+        return cls(networks, vocabulary, plausibility, config, constants)
+
+
+class Graph2Tree(Gts):
+    """Graph2Tree (Zhang et al. 2020): GTS whose words are linked to the numbers by two graphs."""
+
+    name = "graph2tree"
+
+    @classmethod
+    def network(cls) -> "type[GtsNetwork]":
+        from toolkit.solvers.tree.graph2tree import Graph2TreeNetwork
+
+        return Graph2TreeNetwork
+
+
+def _value(template: Expr, numbers: Sequence[Fraction], lang: str) -> float | None:
+    try:
+        return float(evaluate(template, numbers, language(lang).pi))
+    except (EquationError, OverflowError):
+        return None

@@ -1,0 +1,1 @@
+"""Files that survive a kill: atomic writes, locks, databases."""
