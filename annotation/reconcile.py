@@ -37,16 +37,16 @@ def reconcile(client: Client, store: TaskStore) -> tuple[list[str], dict[int, tu
                 )
             listed.pop(number)
     known = store.tasks()
-    lost = [number for number in known if number not in listed]
+    missing = [number for number in known if number not in listed]
     with store.transaction():
         store.add_tasks({number: found[number] for number in listed if number not in known})
-        store.remove_tasks(lost)
+        store.remove_tasks(missing)
         store.add(withdrawn(raw for raw in store.latest().values() if raw.task_id not in listed))
     counted = {
         number: (int(task.get("total_annotations") or 0), int(task.get("cancelled_annotations") or 0))
         for number, task in listed.items()
     }
-    return [_sentence(client, number, key) for number in lost if (key := known[number])], counted
+    return [_sentence(client, number, key) for number in missing if (key := known[number])], counted
 
 
 def withdrawn(rows: Iterable[RawAnnotation]) -> list[RawAnnotation]:

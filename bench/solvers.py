@@ -28,7 +28,7 @@ from toolkit.loop.generation import candidates_of
 from toolkit.methods import FitInput, GenerateConfig
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
-from toolkit.solvers import OnProgress, Progress, Solver, SolverInput, find_solver
+from toolkit.solvers import OnProgress, Solver, SolverInput, SolverProgress, find_solver
 from toolkit.solvers.evaluate import accuracies
 from toolkit.solvers.tree.config import SolverConfig
 
@@ -130,7 +130,7 @@ def math23k(bench: Bench) -> Iterator[Row]:
     learnt = of_rows(problems, problems.table["split"] == "train")
     start = time.perf_counter()
 
-    def echo(progress: Progress) -> None:
+    def echo(progress: SolverProgress) -> None:
         member, epoch = divmod(progress.done - 1, bench.settings.epochs)
         click.echo(f"Math23K member {member + 1} epoch {epoch + 1}: loss {progress.loss:.3f}", err=True)
 

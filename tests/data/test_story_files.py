@@ -77,7 +77,7 @@ def _texts(language: StoryLanguage, tries: int = 60) -> set[str]:
 
 
 def _said(letter: str, draw: Draw) -> str:
-    return next((number.said for number in draw.numbers if number.mark == letter), letter)
+    return next((number.spoken for number in draw.numbers if number.mark == letter), letter)
 
 
 # A language is a file

@@ -11,7 +11,7 @@ from toolkit.config import Section
 from toolkit.data import PROBLEMS, ProblemSet, read_problems
 from toolkit.equations import DEFAULT_CONSTANTS, EquationError, Expr, evaluate, parse, parse_template, show
 from toolkit.errors import WarmkitError
-from toolkit.solvers import SOLVERS, Progress, Solution, Solver, fit_solver, load_solver
+from toolkit.solvers import SOLVERS, Solution, Solver, SolverProgress, fit_solver, load_solver
 from toolkit.solvers.answer import answer
 from toolkit.solvers.evaluate import accuracies, evaluate_solver
 
@@ -52,7 +52,7 @@ class Nearest(Solver):
         if not known:
             raise WarmkitError("There is no equation to learn from.", "no-equations")
         seen = [(data.problems.masked[data.problems.row[name]].tokens, known[name]) for name in known]
-        on_progress(Progress(1, 1, 0.0))
+        on_progress(SolverProgress(1, 1, 0.0))
         return cls(seen, data.config, data.problems.constants)
 
     def solve(self, problems, top=1):
@@ -85,9 +85,9 @@ def nearest(monkeypatch) -> None:
 
 def test_a_solver_of_ones_own_is_fitted_saved_loaded_and_measured_like_any_other(nearest, tmp_path):
     problems = read_problems("bundled:en").take(range(60))
-    progress: list[Progress] = []
+    progress: list[SolverProgress] = []
     solver = fit_solver(problems, solver="nearest", settings={"least": 2}, on_progress=progress.append)
-    assert progress == [Progress(1, 1, 0.0)]
+    assert progress == [SolverProgress(1, 1, 0.0)]
     assert solver.config == NearestConfig(least=2)
     solver.save(tmp_path)
     loaded = load_solver(tmp_path)

@@ -19,7 +19,7 @@ from toolkit.config import load_config
 from toolkit.data import read_candidates, read_problems
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
-from toolkit.solvers import Progress, SolverInput, find_solver
+from toolkit.solvers import SolverInput, SolverProgress, find_solver
 
 
 @click.group()
@@ -80,10 +80,10 @@ def fit(
         from toolkit.solvers.evaluate import accuracies
 
     start = time.perf_counter()
-    last = Progress(0, 1, 0.0)
+    last = SolverProgress(0, 1, 0.0)
     with progress(f"Training {kind}", 1_000) as advance:
 
-        def on_progress(now: Progress) -> None:
+        def on_progress(now: SolverProgress) -> None:
             nonlocal last
             advance(1_000 * now.done // now.total - 1_000 * last.done // now.total)
             last = now

@@ -28,7 +28,7 @@ from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
-from toolkit.solvers import Progress as SolverProgress
+from toolkit.solvers import SolverProgress
 
 if TYPE_CHECKING:
     from toolkit.loop.round import Round

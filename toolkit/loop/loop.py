@@ -37,7 +37,7 @@ from toolkit.loop.selection import choose_batch
 from toolkit.loop.state import RunState
 from toolkit.loop.view import Quiet, View
 from toolkit.methods import StepOne, load_model
-from toolkit.solvers import Progress
+from toolkit.solvers import SolverProgress
 
 SLOWEST_POLL = 30.0  # seconds
 INTERRUPT = Stop("interrupt", "It was stopped from the keyboard.")
@@ -222,7 +222,7 @@ class Loop:
         )
         self.view.figures(answer_accuracy=figures["answer_accuracy"])
 
-    def _on_progress(self, progress: Progress) -> None:
+    def _on_progress(self, progress: SolverProgress) -> None:
         self.view.progress(progress.done, progress.total)
 
     def _references(self, round_: int) -> None:

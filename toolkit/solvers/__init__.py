@@ -10,7 +10,7 @@ from toolkit.config import Section, settings_of
 from toolkit.data import Candidates, ProblemSet, as_candidates, as_problem_set
 from toolkit.equations import Expr
 from toolkit.errors import look_up
-from toolkit.solvers.base import OnProgress, Progress, Solution, Solver, SolverInput, read_solver
+from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, read_solver
 from toolkit.solvers.tree import Graph2Tree, Gts
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "SOLVERS",
     "OnProgress",
-    "Progress",
     "Solution",
     "Solver",
     "SolverInput",
+    "SolverProgress",
     "find_solver",
     "fit_solver",
     "load_solver",

@@ -43,7 +43,7 @@ class SolverInput:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SolverProgress:
     """How far training is, and how well it goes."""
 
     done: int
@@ -51,7 +51,7 @@ class Progress:
     loss: float
 
 
-OnProgress = Callable[[Progress], object]
+OnProgress = Callable[[SolverProgress], object]
 
 
 class Solver(ABC):

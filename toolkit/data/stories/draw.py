@@ -119,14 +119,14 @@ class Draw:
             return [self.say(each) for each in amount]
         amount = Fraction(amount)
         literal = plain(amount)
-        said = literal
+        spoken = literal
         if amount.denominator == 1:
             whole = int(amount)
             if whole in self.style.words and self.rng.random() < self.style.words_share:
                 return self.word(self.style.words[whole], whole)
             if whole >= 1000 and self.style.grouping != "none" and self.rng.random() < self.style.group_share:
-                said = grouped(whole, self.style.grouping)
-        return self._add(amount, literal, said)
+                spoken = grouped(whole, self.style.grouping)
+        return self._add(amount, literal, spoken)
 
     def digits(self, amount: Any, high: int | None = None) -> Any:
         """A given number, or one from `amount` to `high`, always in digits (in a ratio, say)."""
@@ -171,9 +171,9 @@ class Draw:
         self.need(Fraction(cents, 100) == amount)
         whole, rest = divmod(cents, 100)
         separated = whole >= 1000 and self.style.grouping != "none" and self.rng.random() < 0.7
-        said = grouped(whole, self.style.grouping) if separated else str(whole)
-        said += f".{rest:02d}" if rest else ""
-        return self._add(amount, plain(amount), said, self._currency)
+        spoken = grouped(whole, self.style.grouping) if separated else str(whole)
+        spoken += f".{rest:02d}" if rest else ""
+        return self._add(amount, plain(amount), spoken, self._currency)
 
     def note(self, least: Any) -> Number:
         """The money somebody pays with: a round sum above `least`."""
@@ -192,16 +192,16 @@ class Draw:
         literal = self.rng.choice(options or usual)
         return self._add(Fraction(literal), literal, literal)
 
-    def word(self, said: str, amount: int | str) -> Number:
+    def word(self, spoken: str, amount: int | str) -> Number:
         """A number that is said as this word: "twice", "half", "dozen"."""
-        return self._add(Fraction(amount), str(amount), said, digits=False)
+        return self._add(Fraction(amount), str(amount), spoken, digits=False)
 
     def _add(
-        self, amount: Fraction, literal: str, said: str, frame: str = "{}", digits: bool = True
+        self, amount: Fraction, literal: str, spoken: str, frame: str = "{}", digits: bool = True
     ) -> Number:
         if digits and self._own_digits:
-            said = said.translate(str.maketrans("0123456789", self.style.digits))
-        number = Number(amount, literal, frame.format(said), chr(FIRST_MARK + len(self.numbers)))
+            spoken = spoken.translate(str.maketrans("0123456789", self.style.digits))
+        number = Number(amount, literal, frame.format(spoken), chr(FIRST_MARK + len(self.numbers)))
         self.numbers.append(number)
         return number
 

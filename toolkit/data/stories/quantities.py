@@ -24,7 +24,7 @@ class Number:
 
     value: Fraction | float
     literal: str  # in the equation: "1250", "25%", "3/4"
-    said: str = ""  # in the text: "1,250", "25%", "three quarters"
+    spoken: str = ""  # in the text: "1,250", "25%", "three quarters"
     mark: str = ""  # empty for the constants, which no text mentions
 
     def __str__(self) -> str:

@@ -147,10 +147,10 @@ def _check_expression(expression: ast.expr, known: Names) -> None:
 def check_equation(node: ast.expr, variables: Collection[str]) -> set[str]:
     """The numbers of an equation. It has + - * /, drawn numbers, 1, π, and `a if condition else b`."""
     match node:
-        case ast.BinOp(left=one, op=op, right=other) if isinstance(op, _OPERATORS):
-            return check_equation(one, variables) | check_equation(other, variables)
-        case ast.IfExp(body=one, orelse=other):
-            return check_equation(one, variables) | check_equation(other, variables)
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
+            return check_equation(left, variables) | check_equation(right, variables)
+        case ast.IfExp(body=left, orelse=right):
+            return check_equation(left, variables) | check_equation(right, variables)
         case ast.Constant(value=1) | ast.Name(id="π"):
             return set()
         case ast.Name(id=name) if name in variables:

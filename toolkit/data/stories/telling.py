@@ -78,8 +78,8 @@ def _ask(question: StoryQuestion, kind: Kind, outer: Scope) -> Draft:
     fitting = [aside for aside in asides if _names(aside, language) <= _names(wording, language)]
     wanted = rng.choices(list(ASIDE_PERCENT), list(ASIDE_PERCENT.values()))[0]
     for aside in rng.sample(fitting, min(wanted, len(fitting))):
-        place = rng.randrange(1, len(sentences)) if len(sentences) > 1 else 0
-        sentences.insert(place, aside)
+        position = rng.randrange(1, len(sentences)) if len(sentences) > 1 else 0
+        sentences.insert(position, aside)
     return Draft(_join(sentences, language), scope.quantity(question.equation))
 
 
@@ -151,7 +151,7 @@ def _attempt(
             raise WarmkitError(f"{language.lang}.yaml: {kind}: {error}.") from error
         order, text = "".join(_MARK.findall(draft.text)), draft.text
         for number in draw.numbers:
-            text = text.replace(number.mark, number.said)
+            text = text.replace(number.mark, number.spoken)
         text = _join([part[0].upper() + part[1:] for part in _SENTENCE_END.split(text)], language)
         # Two equal numbers would leave open which of them the equation means.
         different = {number.value for number in draw.numbers if number.mark in order}

@@ -50,8 +50,8 @@ class RandomSampling(Untrained):
             for template in sorted(templates, key=count_operators):
                 classes.setdefault(klass(template), template)
             scored = [
-                Scored(template, its_class, -STEP_COST * count_operators(template), self.name)
-                for its_class, template in classes.items()
+                Scored(template, of_class, -STEP_COST * count_operators(template), self.name)
+                for of_class, template in classes.items()
             ]
             generated.append(Generated(problem_id, tuple(scored)))
         on_batch(len(problems))

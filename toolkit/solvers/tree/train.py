@@ -11,7 +11,7 @@ from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
 from toolkit.nn.seeds import seeded
-from toolkit.solvers.base import OnProgress, Progress, SolverInput
+from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.config import SolverConfig
@@ -44,7 +44,7 @@ def train(
                 group["lr"] = config.lr * config.lr_decay ** ((epoch - 1) // config.lr_decay_every)
             with seeded(_member_seed(data.seed, member), epoch) as generator:
                 loss = run_epoch(network, tensors, examples, optimizer, config, generator)
-            on_progress(Progress(member * config.epochs + epoch, total, loss))
+            on_progress(SolverProgress(member * config.epochs + epoch, total, loss))
         network.eval()
     plausibility = Plausibility.fit(answered.answers, answered.numbers)
     return solver(networks, vocabulary, plausibility, config, problems.constants)
