@@ -13,6 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from toolkit.solvers.base import SolverProgress
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
 WIDEST = 100_000  # characters of a line in a pipe, which has no screen to fit
@@ -77,6 +79,21 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], object]]:
     with bar:
         task = bar.add_task(label, total=total)
         yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def solver_progress(label: str) -> Iterator[Callable[[SolverProgress], None]]:
+    """`progress` for the training of a solver, which says how much there is to do as it goes."""
+    parts, shown = 1_000, 0
+    with progress(label, parts) as advance:
+
+        def on_progress(now: SolverProgress) -> None:
+            nonlocal shown
+            reached = parts * now.done // now.total
+            advance(reached - shown)
+            shown = reached
+
+        yield on_progress
 
 
 @contextmanager

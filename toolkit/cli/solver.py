@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolkit.cli.output import json_option, print_json, progress, waiting
+from toolkit.cli.output import json_option, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
     constants_option,
     device_option,
@@ -80,13 +80,13 @@ def fit(
         from toolkit.solvers.evaluate import accuracies
 
     start = time.perf_counter()
-    last = SolverProgress(0, 1, 0.0)
-    with progress(f"Training {kind}", 1_000) as advance:
+    loss = 0.0
+    with solver_progress(f"Training {kind}") as show_progress:
 
         def on_progress(now: SolverProgress) -> None:
-            nonlocal last
-            advance(1_000 * now.done // now.total - 1_000 * last.done // now.total)
-            last = now
+            nonlocal loss
+            loss = now.loss
+            show_progress(now)
 
         known = problems.gold_templates if gold or table is None else {}
         trained = chosen.fit(
@@ -99,7 +99,7 @@ def fit(
         "out": str(out),
         "kind": kind,
         "problems": len(problems),
-        "loss": last.loss,
+        "loss": loss,
         "seconds": time.perf_counter() - start,
     }
     if tested is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from toolkit.cli.output import console, json_option, note, print_json, progress, waiting
+from toolkit.cli.output import console, json_option, note, print_json, progress, solver_progress, waiting
 from toolkit.cli.parameters import (
     constants_option,
     device_option,
@@ -28,7 +28,6 @@ from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
-from toolkit.solvers import SolverProgress
 
 if TYPE_CHECKING:
     from toolkit.loop.round import Round
@@ -169,15 +168,7 @@ def _step_two(work: "Round", model: StepOne, out: Path, tested: ProblemSet | Non
     with progress("Generating", len(work.problems)) as advance:
         candidates = work.candidates(work.generate(model, advance))
     write_table(candidates.table, out / "candidates.parquet")
-    done = 0
-    with progress(f"Training {work.config.solver_kind}", 1_000) as advance:
-
-        def on_progress(now: SolverProgress) -> None:
-            nonlocal done
-            share = 1_000 * now.done // now.total
-            advance(share - done)
-            done = share
-
+    with solver_progress(f"Training {work.config.solver_kind}") as on_progress:
         solver = work.fit_solver(candidates, on_progress)
     if solver is None:
         raise WarmkitError("There is no equation to learn from: no problem was reached.")

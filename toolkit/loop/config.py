@@ -3,7 +3,7 @@
 Each method in METHODS and each solver in SOLVERS adds its own section.
 """
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from pydantic import Field, create_model, field_validator
 from pydantic_core import PydanticCustomError
@@ -134,17 +134,14 @@ class _LoopConfig(Section):
         return section
 
 
-Base = TypeVar("Base", bound=Section)
-
-
-def with_sections(base: type[Base], name: str) -> type[Base]:
-    """The configuration with a section for each method and solver after its own keys."""
-    sections: dict[str, Any] = {plugin.section: (plugin.Config, plugin.Config()) for plugin in PLUGINS}
-    return create_model(name, __base__=base, __module__=__name__, **sections)
-
-
 if TYPE_CHECKING:
 
     class LoopConfig(_LoopConfig): ...
 else:
-    LoopConfig = with_sections(_LoopConfig, "LoopConfig")
+    # With a section for each method and solver after its own keys.
+    LoopConfig = create_model(
+        "LoopConfig",
+        __base__=_LoopConfig,
+        __module__=__name__,
+        **{plugin.section: (plugin.Config, plugin.Config()) for plugin in PLUGINS},
+    )
