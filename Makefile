@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install loop test quick check clean
+.PHONY: install loop test quick fuzz check clean
 
 install: $(VENV)/.installed
 
@@ -22,6 +22,11 @@ test: install
 # Without a server, Ray and a browser: under a minute.
 quick: install
 	$(BIN)/python -m pytest -n logical -m "not (server or ray or browser or slow)"
+
+# What `make test` does with few cases, for as long as you like: hostile equations, files, folders and answers.
+MINUTES ?= 10
+fuzz: install
+	FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -n logical tests/fuzz
 
 check: install
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
