@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom up: a room may import rooms of a lower rank, and its own.
 RANKS = {
     "toolkit.errors": 0,
+    "toolkit.statistics": 0,
     "toolkit.config": 1,
     "toolkit.storage": 1,
     "toolkit.equations": 1,

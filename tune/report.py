@@ -7,7 +7,8 @@ from toolkit.report import svg
 from toolkit.report.markup import Child, Html, tag
 from toolkit.report.page import document
 from toolkit.report.parts import meter, missing, plots, section, table, tile
-from toolkit.report.values import count, duration, number, percent
+from toolkit.report.values import count, duration, interval, number, percent
+from toolkit.statistics import paired
 from tune.config import TuneConfig
 from tune.figures import MAPS, TIME, show, spread
 from tune.maps import MOST_VALUES, WIDTH, maps
@@ -62,10 +63,26 @@ def _headline(figures: SweepFigures) -> list[Html]:
     return [
         tag("p", "warmkit sweep", class_="over"),
         tag("h1", figures.name),
-        tag("p", lead, class_="lead"),
+        tag("p", f"{lead}{_chance(figures)}", class_="lead"),
         tag("p", " · ".join(about), class_="about"),
         tag("div", _tiles(figures, best), class_="tiles"),
     ]
+
+
+def _chance(figures: SweepFigures) -> str:
+    """A sentence about the settings whose solvers may be as good as the best one's."""
+    if figures.config.metric != "answer_accuracy":
+        return ""
+    best_first = ranked(figures.config, figures.results)[:MOST_ROWS]
+    equal = [
+        other
+        for other in best_first[1:]
+        if paired(other.right_answers(), best_first[0].right_answers()).is_chance
+    ]
+    if not equal:
+        return ""
+    verb = "is" if len(equal) == 1 else "are"
+    return f" {count(len(equal), 'other setting')} {verb} within chance of it, on the same test problems."
 
 
 def _metric(config: TuneConfig) -> str:
@@ -83,6 +100,8 @@ def _tiles(figures: SweepFigures, best: Setting | None) -> list[Html]:
         found = best.values(name) if best else []
         value = mean(found)
         note = " ".join(filter(None, ("best setting", spread(name, found)))) if found else "not measured"
+        if name == "answer_accuracy" and (within := interval(value, figures.test_problems)):
+            note = f"{within}; {note}"
         shares.append(tile(title.partition(" on ")[0], percent(value), note, meter(value)))
     each = mean(values(figures.results, "seconds"))
     return [
@@ -156,11 +175,14 @@ def _settings(figures: SweepFigures) -> Html:
     config = figures.config
     best = ranked(config, figures.results)
     failed = [result for result in figures.results if result.state == "failed"]
-    how = f"Means over seeds with their deviation, the best by {_metric(config)} first."
+    how = (
+        f"Means over seeds with their deviation, the best by {_metric(config)} first. Of the solver also the"
+        f" 95% interval that {count(figures.test_problems, 'test problem')} allow."
+    )
     rows: list[list[Child]] = [
         [
             describe(setting.keys),
-            *(_cell(name, setting.values(name)) for name in COLUMNS),
+            *(_cell(name, setting.values(name), figures.test_problems) for name in COLUMNS),
             len(setting.results),
         ]
         for setting in best[:MOST_ROWS]
@@ -190,8 +212,10 @@ def _settings(figures: SweepFigures) -> Html:
     return section("settings", "Settings", how, *content)
 
 
-def _cell(name: str, found: Sequence[float]) -> str:
-    return " ".join(filter(None, (show(name, mean(found)), spread(name, found) if name in MAPS else "")))
+def _cell(name: str, found: Sequence[float], tests: int) -> str:
+    within = interval(mean(found), tests) if name == "answer_accuracy" else ""
+    parts = (show(name, mean(found)), spread(name, found) if name in MAPS else "", within and f"({within})")
+    return " ".join(filter(None, parts))
 
 
 def _cost(figures: SweepFigures) -> Html:

@@ -50,6 +50,11 @@ class Setting:
     def mean(self, name: str) -> float | None:
         return mean(self.values(name))
 
+    def right_answers(self) -> list[float]:
+        """For each test problem, the share of its solvers (one a seed) that answer it."""
+        marks = [result.figures.get("right", "") for result in self.results if result.state == "done"]
+        return [sum(map(int, column)) / len(marks) for column in zip(*marks, strict=True)]
+
 
 def values(results: Sequence[TrialResult], name: str) -> list[float]:
     """A figure of the trials that ended as planned and have it."""
@@ -69,7 +74,9 @@ def deviation(found: Sequence[float]) -> float | None:
 def write_result(
     file: Path, figures: Mapping[str, Any], state: str = "done", error: str | None = None
 ) -> None:
-    finite = {name: value for name, value in figures.items() if value is None or math.isfinite(value)}
+    finite = {
+        name: value for name, value in figures.items() if not isinstance(value, float) or math.isfinite(value)
+    }
     with replacing(file) as temporary:
         temporary.write_text(
             json.dumps({"state": state, "error": error, "figures": finite}), encoding="utf-8"

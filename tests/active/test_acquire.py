@@ -18,7 +18,6 @@ from toolkit.active.acquire import (
     least_confidence,
     margin,
 )
-from toolkit.active.calibration import random_error_estimate
 from toolkit.active.cost import SecondsWeights, fit_seconds, predicted_seconds
 from toolkit.errors import WarmkitError
 
@@ -328,18 +327,3 @@ def test_fitted_weights_are_never_negative_and_no_worse_than_a_mean(seconds, see
 
 def test_few_times_leave_the_default():
     assert fit_seconds([10], [2], [1], [900.0]) == SecondsWeights()
-
-
-def test_the_error_of_random_picks_has_the_interval_of_wilson():
-    estimate = random_error_estimate([True] * 8 + [False] * 2)
-    assert (estimate.error, estimate.count) == (0.2, 10)
-    assert (estimate.low, estimate.high) == pytest.approx((0.0567, 0.5098), abs=1e-4)
-    assert random_error_estimate([]) is None
-
-
-@settings(deadline=None)
-@given(st.lists(st.booleans(), min_size=1, max_size=200))
-def test_the_interval_holds_the_estimate(right):
-    estimate = random_error_estimate(right)
-    assert 0 <= estimate.low <= estimate.error <= estimate.high <= 1
-    assert estimate.low < estimate.high

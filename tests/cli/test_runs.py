@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -50,6 +51,8 @@ def make(root: Path, name: str, *settings: str, end: str | None = "rounds") -> R
             pool = {"labels": labels, "known": labels, "reached": 0.9, "confidence": 0.7}
             run.ledger.measure(round_, "pool", {**pool, "gold_equivalent": 0.5 + round_ / 10})
             run.ledger.measure(round_, "test", {"answer_accuracy": accuracy})
+            right = "".join("1" if i < accuracy * len(run.test) else "0" for i in range(len(run.test)))
+            run.ledger.finish(round_, "solver", 0.0, {"answer_accuracy": accuracy, "right": right})
             if round_ < len(ACCURACY):
                 run.ledger.add_batch([BatchItem(round_, f"p{round_}", "why", "random", ())])
                 run.ledger.finish(round_, "choose", 0.5, {})
@@ -83,6 +86,7 @@ def test_runs_are_listed_with_their_figures_the_newest_first(tmp_path):
         "reached": 0.9,
         "gold_equivalent": 0.8,
         "answer_accuracy": 0.6,
+        "answer_interval": pytest.approx([0.537, 0.660], abs=0.001),
         "stopped_by": "rounds",
         "seconds": 38.5,
         "report": str(tmp_path / "second" / "report.html"),
@@ -184,7 +188,7 @@ def test_a_run_that_can_go_on_is_stopped_though_it_had_an_end(how, tmp_path):
 def test_show_tells_the_rounds_the_time_and_how_to_go_on(tmp_path):
     make(tmp_path, "a", end=None)
     shown = answer(tmp_path, "show", "a")
-    assert shown["stage_seconds"] == {"train": 30.0, "generate": 7.5, "choose": 1.0}
+    assert shown["stage_seconds"] == {"train": 30.0, "generate": 7.5, "solver": 0.0, "choose": 1.0}
     assert [one["round"] for one in shown["by_round"]] == [1, 2, 3]
     assert shown["by_round"][1] == {
         "round": 2,
@@ -234,6 +238,32 @@ def test_compare_shows_only_the_keys_that_differ(tmp_path):
     lines = [line.split() for line in call(tmp_path, "compare", "a", "b", "c").stdout.splitlines()]
     assert ["active.strategy", "margin", "random", "margin"] in lines
     assert ["labels", "used", "40", "40", "40"] in lines
+
+
+def test_compare_pairs_the_solvers_of_two_runs_problem_by_problem(tmp_path):
+    make(tmp_path, "a")
+    tests = 240
+    for name, gained, lost in (("better", 20, 2), ("alike", 6, 4)):
+        make(tmp_path, name)
+        marks = list("1" * 144 + "0" * (tests - 144))  # what a got right, and what it got wrong
+        marks[:lost] = "0" * lost
+        marks[144 : 144 + gained] = "1" * gained
+        with closing(open_run(tmp_path, name).ledger) as ledger, ledger.transaction():
+            right = "".join(marks)
+            ledger.finish(3, "solver", 0.0, {"answer_accuracy": right.count("1") / tests, "right": right})
+    first, better, alike = answer(tmp_path, "compare", "a", "better", "alike")["runs"]
+    assert first["gain"] is None
+    assert better["gain"]["difference"] == pytest.approx(18 / 240) and better["gain"]["low"] > 0
+    assert alike["gain"]["low"] < 0 < alike["gain"]["high"]
+    table = call(tmp_path, "compare", "a", "better", "alike").stdout
+    line = next(line for line in table.splitlines() if line.startswith("solver against a, points"))
+    assert "+7.5 (+3.7 to +11.2)" in line and "within chance" in line and line.count("within chance") == 1
+
+
+def test_runs_with_other_test_problems_are_not_paired(tmp_path):
+    make(tmp_path, "a")
+    make(tmp_path, "b", "data=bundled:hi")
+    assert answer(tmp_path, "compare", "a", "b")["runs"][1]["gain"] is None
 
 
 def test_compare_says_so_if_nothing_differs(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from toolkit.active.calibration import Reliability
 from toolkit.data.schema import METRICS
 from toolkit.report.figures import Asked, Disputed, RunFigures, Spurious
+from toolkit.statistics import Difference
 
 LABELS = [0, 40, 80, 120, 160]
 POOL = {
@@ -146,6 +147,7 @@ def make_example() -> RunFigures:
         data="bundled:en,hi + zh.jsonl",
         problems=2000,
         test_problems=500,
+        test_gold=500,
         annotator="Label Studio (2 people)",
         strategy="margin, 10% random",
         stopped_by="plateau",
@@ -161,6 +163,10 @@ def make_example() -> RunFigures:
         references={
             "no annotations": {"answer_accuracy": 0.474, "class_accuracy": 0.421},
             "everything annotated": {"answer_accuracy": 0.752, "class_accuracy": 0.733},
+        },
+        gains={
+            "this run": Difference(0.228, 0.183, 0.271),
+            "everything annotated": Difference(0.278, 0.231, 0.322),
         },
         before=BEFORE,
         after=AFTER,

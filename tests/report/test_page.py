@@ -12,6 +12,7 @@ from toolkit.report.figures import Asked, Disputed, RunFigures, Spurious
 from toolkit.report.markup import Html, tag, text
 from toolkit.report.page import SECTIONS, render
 from toolkit.report.values import duration, number, percent, points
+from toolkit.statistics import Difference
 
 NASTY = """<script>alert("1")</script> & 'x' </style></pre>"""
 VOID = {"meta", "br", "hr"}
@@ -47,9 +48,9 @@ class Reader(HTMLParser):
 
 def empty(**changes):
     nothing = RunFigures(
-        name="", data="", problems=0, test_problems=0, annotator="", strategy="", stopped_by="",
+        name="", data="", problems=0, test_problems=0, test_gold=0, annotator="", strategy="", stopped_by="",
         stop_reason="", rounds=0, labels=0, seconds=0.0, seed=0, command="", config="",
-        metrics=pl.DataFrame(schema=METRICS), final={}, references={}, before=None, after=None,
+        metrics=pl.DataFrame(schema=METRICS), final={}, references={}, gains={}, before=None, after=None,
         temperature=1.0,
     )  # fmt: skip
     return dataclasses.replace(nothing, **changes)
@@ -107,8 +108,8 @@ def test_the_numbers_shown_are_those_given(example):
     shown = Reader(render(example)).shown
     assert (
         "With equations for 160 of 2,000 problems (8.0%) from annotators, the solver answers 70.2% of 500 "
-        "unseen problems correctly. It would be 47.4% with no annotations and 75.2% with every problem "
-        "annotated."
+        "unseen problems correctly (95% interval 66.0 – 74.0). It would be 47.4% with no annotations and "
+        "75.2% with every problem annotated."
     ) in shown
     for figure in (
         "89.3%",
@@ -131,6 +132,23 @@ def test_the_numbers_shown_are_those_given(example):
     for question in example.asked:
         assert question.text in shown and question.problem_id in shown and question.why in shown
     assert example.command in shown and "random_share: 0.1" in shown
+
+
+def test_every_accuracy_has_its_interval_and_gains_are_paired(example):
+    shown = Reader(render(example)).shown
+    shares = ("66.0 – 74.0", "43.1 – 51.8", "71.2 – 78.8")
+    for within in (*shares, "+22.8 (+18.3 to +27.1)", "+27.8 (+23.1 to +32.2)"):
+        assert within in shown
+    assert "within chance" not in shown
+
+
+def test_a_gain_within_chance_is_called_that(example):
+    won, most = Difference(0.02, -0.01, 0.05), Difference(0.03, -0.002, 0.06)
+    gains = {"this run": won, "everything annotated": most}
+    shown = Reader(render(dataclasses.replace(example, gains=gains))).shown
+    assert "What the annotations bought is within chance: +2.0 (−1.0 to +5.0) points." in shown
+    assert "The difference between everything annotated and no annotations is within chance" in shown
+    assert "of the way" not in shown and "labels a point" not in shown
 
 
 def test_the_learning_curve_joins_labels_and_test_accuracy_of_the_same_round(example):

@@ -21,7 +21,7 @@ from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass,
 from toolkit.errors import WarmkitError
 from toolkit.nn.batches import to_tensors
 from toolkit.solvers import Solver, SolverInput, find_solver, load_solver
-from toolkit.solvers.evaluate import evaluate_solver, interval, without_question
+from toolkit.solvers.evaluate import evaluate_solver, without_question
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.config import SolverConfig
 from toolkit.solvers.tree.decoder import Forest, TreeDecoder
@@ -239,14 +239,6 @@ def test_graphs_join_numbers_with_their_words_and_with_smaller_numbers(solver):
 )
 def test_the_question_can_be_left_out(text, shorter):
     assert without_question(text) == shorter
-
-
-def test_an_interval_holds_the_share():
-    import numpy as np
-
-    share = interval([True] * 80 + [False] * 20, np.random.default_rng(0))
-    assert (share.share, share.count) == (0.8, 100)
-    assert 0.68 < share.low < 0.76 < 0.84 < share.high < 0.92
 
 
 def run(*arguments: object, stdin: str | None = None):

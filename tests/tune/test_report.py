@@ -51,6 +51,20 @@ def test_the_page_has_maps_the_ablation_curve_the_settings_and_their_cost(outcom
     assert "Best by gold-equivalent: gold 0.5, beam_width 5, beam_exploration yes." in read.text
 
 
+def test_settings_that_may_be_as_good_as_the_best_are_counted(outcomes):
+    config, found = outcomes("metric=answer_accuracy", "space={beam_width: [1, 5, 10]}", "seeds=[0, 1]")
+    marks = {1: "0" * 90 + "1" * 10, 5: "0" * 41 + "1" * 59, 10: "0" * 40 + "1" * 60}
+    figures = [
+        result.figures | {"right": marks[width], "answer_accuracy": marks[width].count("1") / 100}
+        for result in found
+        if (width := result.trial.config.warm.explore.beam_width)
+    ]
+    found = [TrialResult(result.trial, seen, "done") for result, seen in zip(found, figures, strict=True)]
+    shown = Words(page(config, found)).text
+    assert "1 other setting is within chance of it, on the same test problems." in shown
+    assert "60.0% ± 0.0 (31.3 – 83.2)" in shown  # of the ten test problems that this page is told of
+
+
 def test_it_loads_nothing_and_escapes_what_others_wrote(outcomes):
     config, found = outcomes("data=<script>alert(1)</script>")
     found[0] = TrialResult(found[0].trial, {}, "failed", NASTY)

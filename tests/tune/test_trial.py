@@ -35,7 +35,8 @@ def test_a_trial_has_all_figures_and_the_share_of_gold_equations_that_was_asked_
     none, half = (trials(config())[at] for at in (0, 2))
     bare = go(parts, none, tmp_path / "a")
     given = go(parts, half, tmp_path / "b", on_epoch=epochs.append)
-    assert {*given, "seconds"} == set(FIGURES)
+    assert {*given, "seconds"} == {*FIGURES, "right"}
+    assert given["right"].count("1") / len(given["right"]) == given["answer_accuracy"]
     assert (bare["gold_equations"], given["gold_equations"]) == (0, 12)
     assert given["reached"] >= 0.5 and given["gold_equivalent"] >= 0.5  # what is given is known
     assert [one.epoch for one in epochs] == [1, 2]

@@ -3,7 +3,6 @@
 Every function takes the confidence of some predictions and whether each is right; at least one prediction.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -108,26 +107,3 @@ def _bins(sure: Floats, is_right: Floats, bins: int) -> tuple[Floats, Floats, np
     mean = np.bincount(bin_of, weights=sure, minlength=bins)[full] / count[full]
     share = np.bincount(bin_of, weights=is_right, minlength=bins)[full] / count[full]
     return mean, share, count[full]
-
-
-@dataclass(frozen=True)
-class ErrorEstimate:
-    error: float  # share wrong
-    low: float
-    high: float
-    count: int
-
-
-def random_error_estimate(right: Sequence[bool], z: float = 1.96) -> ErrorEstimate | None:
-    """The share wrong among random picks with Wilson's (1927) interval, 95 % by default; None if no picks."""
-    count = len(right)
-    if count == 0:
-        return None
-    error = sum(not is_right for is_right in right) / count
-    spread = 1 + z * z / count
-    middle = (error + z * z / (2 * count)) / spread
-    half = z * math.sqrt(error * (1 - error) / count + z * z / (4 * count * count)) / spread
-    # Rounding must not leave the share itself outside, at 0 and at 1.
-    return ErrorEstimate(
-        error, min(error, max(0.0, middle - half)), max(error, min(1.0, middle + half)), count
-    )

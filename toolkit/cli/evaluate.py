@@ -9,6 +9,7 @@ import click
 from toolkit.cli.output import json_option, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import device_option, skip_bad_option, solver_option
 from toolkit.data import read_problems
+from toolkit.statistics import Share
 from toolkit.storage.atomic import replacing
 
 
@@ -27,7 +28,7 @@ Examples:
 @skip_bad_option
 @json_option
 def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: bool, as_json: bool) -> None:
-    """Answer and equation accuracy on DATA, with 95 % bootstrap intervals.
+    """Answer and equation accuracy on DATA, with 95 % intervals (Wilson).
 
     The gap between the two comes from answers that are right by a wrong equation. The control leaves out
     the last sentence: a solver that does as well without the question does not read the question.
@@ -39,7 +40,7 @@ def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: 
     with waiting("Solving"):
         from toolkit.nn.device import pick_device
         from toolkit.solvers import load_solver
-        from toolkit.solvers.evaluate import Share, evaluate_solver
+        from toolkit.solvers.evaluate import evaluate_solver
 
         solver = load_solver(folder, pick_device(device))
         start = time.perf_counter()

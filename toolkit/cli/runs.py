@@ -4,6 +4,7 @@ import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from toolkit.config import changed_keys, known_keys
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import Run, delete_run, open_run, run_names
-from toolkit.loop.summary import activity, stage_seconds, summary
+from toolkit.loop.summary import activity, right_answers, solver_gain, stage_seconds, summary
+from toolkit.report.values import gain
+from toolkit.statistics import Difference
 
 POOL = ("labels", "known", "reached", "gold_equivalent", "confidence", "random_error")
 COUNTS = ("labels", "known")
@@ -111,15 +114,19 @@ def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
     names = tuple(dict.fromkeys(names))
     if len(names) < 2:
         raise click.UsageError("Name at least two runs.")
-    configs, entries = [], []
+    configs, entries, answers = [], [], []
     for name in names:
         with _opened(runs, name) as run:
             configs.append(run.config)
-            entries.append({**_entry(run), "labels_to_nearly_best": _soon(_rounds(run))})
+            answers.append(right_answers(run))
+            entry = {**_entry(run), "labels_to_nearly_best": _soon(_rounds(run))}
+            entry["gain"] = solver_gain(answers[0], answers[-1]) if len(answers) > 1 else None
+            entries.append(entry)
     differences = _differences(configs)
     if as_json:
         values = {key: dict(zip(names, row, strict=True)) for key, row in differences.items()}
-        print_json({"runs": entries, "configuration": values})
+        shown = [entry | {"gain": entry["gain"] and asdict(entry["gain"])} for entry in entries]
+        print_json({"runs": shown, "configuration": values})
         return
     if differences:
         rows = [(key, *(setting(value) for value in row)) for key, row in differences.items()]
@@ -127,7 +134,7 @@ def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
         click.echo("")
     else:
         click.echo("Their settings are the same.\n")
-    columns = [[*_figures(entry), _soon_row(entry)] for entry in entries]
+    columns = [[*_figures(entry), _soon_row(entry), _gain_row(entry, names[0])] for entry in entries]
     figures = [
         (cells[0][0], *(value for _, value in cells))
         for cells in zip(*columns, strict=True)  # a row of the table is one figure of every run
@@ -288,7 +295,12 @@ def figures_of(entry: dict[str, Any]) -> list[tuple[str, str]]:
         ("answers reached", percent(entry["reached"])),
         ("equations of the gold class", percent(entry["gold_equivalent"])),
         ("solver, answers on the test problems", percent(entry["answer_accuracy"])),
+        ("  95 % interval", _interval(entry["answer_interval"])),
     ]
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "–" if ends is None else " – ".join(f"{100 * end:.1f}" for end in ends)
 
 
 def _figures(entry: dict[str, Any]) -> list[tuple[str, str]]:
@@ -297,6 +309,13 @@ def _figures(entry: dict[str, Any]) -> list[tuple[str, str]]:
         ("ended by", _ended_by(entry)),
         ("seconds", f"{entry['seconds']:.0f}"),
     ]
+
+
+def _gain_row(entry: dict[str, Any], first: str) -> tuple[str, str]:
+    """How much better its solver is than that of the first run, on the same test problems."""
+    found: Difference | None = entry["gain"]
+    chance = ", within chance" if found is not None and found.is_chance else ""
+    return f"solver against {first}, points", "–" if found is None else f"{gain(found)}{chance}"
 
 
 def _soon_row(entry: dict[str, Any]) -> tuple[str, str]:

@@ -31,7 +31,7 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.ledger import BatchItem
-from toolkit.loop.round import measure
+from toolkit.loop.round import ACCURACIES, measure
 from toolkit.loop.run import Run, create_run, divide, locked
 from toolkit.loop.selection import choose_batch
 from toolkit.loop.state import RunState
@@ -218,7 +218,10 @@ class Loop:
             return measure(solver, self.state.test)
 
         figures = self._stage(
-            round_, "solver", work, lambda result: self.ledger.measure(round_, "test", result)
+            round_,
+            "solver",
+            work,
+            lambda result: self.ledger.measure(round_, "test", {name: result[name] for name in ACCURACIES}),
         )
         self.view.figures(answer_accuracy=figures["answer_accuracy"])
 

@@ -14,12 +14,15 @@ from toolkit.config import to_yaml
 from toolkit.data import write_table
 from toolkit.data.export import with_equations
 from toolkit.loop.ledger import BatchItem
+from toolkit.loop.round import ACCURACIES, difference
 from toolkit.loop.run import Run
 from toolkit.loop.state import RunState
 from toolkit.loop.summary import stage_seconds, summary
 from toolkit.report import figures as report
 from toolkit.report.page import render
+from toolkit.report.results import ALL, NONE, RUN
 from toolkit.solvers import load_solver
+from toolkit.statistics import Difference
 from toolkit.storage.atomic import replacing
 
 MOST_SPURIOUS = 20
@@ -49,12 +52,14 @@ def run_figures(state: RunState) -> report.RunFigures:
     brief = summary(run, metrics)
     end = ledger.fact("end") or {"rule": "running", "sentence": "It has not ended yet."}
     last = _last_generated(run)
+    final, references = ledger.result(last, "solver"), _references(state)
     before, after, temperature = _calibration(state, last)
     return report.RunFigures(
         name=run.name,
         data=config.data,
         problems=len(state.problems),
         test_problems=len(state.test),
+        test_gold=sum(map(bool, state.test.gold_classes)),
         annotator=config.annotator.name,
         strategy=config.active.strategy,
         stopped_by=end["rule"],
@@ -66,8 +71,9 @@ def run_figures(state: RunState) -> report.RunFigures:
         command=f"warmkit loop --config {run.folder}/config.yaml --run another-name",
         config=to_yaml(config),
         metrics=metrics,
-        final=_shares(ledger.result(last, "solver") if last else None),
-        references=_references(state),
+        final=_shares(final),
+        references={name: _shares(result) for name, result in references.items()},
+        gains=_gains(final, references),
         before=before,
         after=after,
         temperature=temperature,
@@ -84,16 +90,28 @@ def _last_generated(run: Run) -> int:
 
 
 def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:
-    return {name: value for name, value in (result or {}).items() if value is not None}
+    return {name: result[name] for name in ACCURACIES if result[name] is not None} if result else {}
 
 
-def _references(state: RunState) -> dict[str, dict[str, float]]:
+def _references(state: RunState) -> dict[str, dict[str, Any]]:
     ledger, last = state.ledger, _last_generated(state.run)
     lines = {
-        "no annotations": ledger.result(last, "no annotations") or ledger.result(1, "solver"),
-        "everything annotated": ledger.result(last, "everything annotated"),
+        NONE: ledger.result(last, NONE) or ledger.result(1, "solver"),
+        ALL: ledger.result(last, ALL),
     }
-    return {name: _shares(result) for name, result in lines.items() if result}
+    return {name: result for name, result in lines.items() if result}
+
+
+def _gains(
+    final: Mapping[str, Any] | None, references: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Difference]:
+    """What this run and the full price gain over no annotations, on the same test problems."""
+    if NONE not in references:
+        return {}
+    compared = {RUN: final, ALL: references.get(ALL)}
+    return {
+        name: difference(references[NONE], result) for name, result in compared.items() if result is not None
+    }
 
 
 def _calibration(state: RunState, last: int) -> tuple[Reliability | None, Reliability | None, float]:

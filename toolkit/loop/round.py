@@ -4,9 +4,10 @@ The loop, a trial of a sweep and `warmkit train --then-solver` all run this roun
 `known` is D_s. The gold equations of all other problems are hidden from training, and used to measure.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
@@ -16,9 +17,11 @@ from toolkit.loop.generation import calibrate, candidates_of
 from toolkit.methods import Epoch, FitInput, FitOptions, Generated, Known, StepOne
 from toolkit.methods.base import nothing
 from toolkit.solvers import OnProgress, Solver, SolverInput
-from toolkit.solvers.evaluate import accuracies
+from toolkit.solvers.evaluate import outcomes
+from toolkit.statistics import Difference, paired
 
 PART = 512  # problems per call of the generator
+ACCURACIES = ("answer_accuracy", "class_accuracy")
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,18 @@ class Round:
         return sum(right) / len(right) if right else None
 
 
-def measure(solver: Solver | None, test: ProblemSet) -> dict[str, float | None]:
-    """The accuracies of a solver on the test problems: 0 if there is no solver."""
+def measure(solver: Solver | None, test: ProblemSet) -> dict[str, Any]:
+    """The accuracies of a solver on the test problems: 0 if there is no solver.
+
+    `right` has a 1 for each problem whose answer is right, otherwise a 0: two solvers are compared problem by
+    problem.
+    """
     if solver is None:
-        return {"answer_accuracy": 0.0, "class_accuracy": 0.0}
-    return accuracies(solver, test)
+        return {**dict.fromkeys(ACCURACIES, 0.0), "right": "0" * len(test)}
+    found = outcomes(solver, test)
+    return {**found.accuracies, "right": "".join("01"[right] for right in found.answers.astype(int))}
+
+
+def difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> Difference:
+    """How many more answers are right in `second`; both are what `measure` found on the same problems."""
+    return paired(*([float(right) for right in measured["right"]] for measured in (first, second)))

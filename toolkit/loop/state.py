@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from toolkit.active.calibration import random_error_estimate
 from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
 from toolkit.annotators.questions import Question
@@ -180,8 +179,7 @@ class RunState:
                 if item.kind == "random" and resolution is not None and resolution.klasses:
                     found = top.get(item.problem_id)
                     right.append(found is not None and found.klass in resolution.klasses)
-        estimate = random_error_estimate(right)
-        return None if estimate is None else estimate.error
+        return 1 - sum(right) / len(right) if right else None
 
     def history(self, round_: int) -> list[Progress]:
         """The input of the stopping rules: one entry per round so far."""

@@ -1,10 +1,12 @@
 """The summary of a run, from its ledger alone: nothing here loads torch, so that listing runs is fast."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import polars as pl
 
 from toolkit.loop.run import Run
+from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
 
 Activity = Literal["running", "stopped", "ended"]
@@ -22,10 +24,36 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
         "reached": last.get(("pool", "reached")),
         "gold_equivalent": last.get(("pool", "gold_equivalent")),
         "answer_accuracy": last.get(("test", "answer_accuracy")),
+        "answer_interval": _answer_interval(run),
         "stopped_by": end.get("rule"),
         "seconds": sum(seconds for _, _, seconds in run.ledger.stages()),
         "report": str(run.report),
     }
+
+
+def right_answers(run: Run) -> dict[str, bool]:
+    """For each test problem whether the last solver of the run answers it; nothing if there is no solver."""
+    right = _last_right(run)
+    return {name: mark == "1" for name, mark in zip(run.test.ids, right, strict=True)} if right else {}
+
+
+def solver_gain(first: Mapping[str, bool], second: Mapping[str, bool]) -> Difference | None:
+    """How much better the second of two runs answers, problem by problem; None if their tests differ."""
+    if not first or first.keys() != second.keys():
+        return None
+    return paired([first[name] for name in first], [second[name] for name in first])
+
+
+def _answer_interval(run: Run) -> tuple[float, float] | None:
+    right = _last_right(run)
+    return wilson(right.count("1") / len(right), len(right)).interval if right else None
+
+
+def _last_right(run: Run) -> str:
+    """A 1 or a 0 for each test problem, from the last solver of the run."""
+    rounds = [round_ for round_, stage, _ in run.ledger.stages() if stage == "solver"]
+    result = run.ledger.result(max(rounds), "solver") if rounds else None
+    return str(result["right"]) if result else ""
 
 
 def stage_seconds(run: Run) -> dict[str, float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from toolkit.active.calibration import Reliability
+from toolkit.statistics import Difference
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class RunFigures:
     data: str
     problems: int
     test_problems: int
+    test_gold: int  # of these, with a gold equation
     annotator: str
     strategy: str
     stopped_by: str
@@ -73,6 +75,7 @@ class RunFigures:
     metrics: pl.DataFrame  # of the schema METRICS
     final: Mapping[str, float]  # answer_accuracy, class_accuracy of the final solver on the test split
     references: Mapping[str, Mapping[str, float]]  # "no annotations", "everything annotated" → the same
+    gains: Mapping[str, Difference]  # "this run", "everything annotated": answers, over "no annotations"
     before: Reliability | None  # calibration at temperature 1
     after: Reliability | None
     temperature: float

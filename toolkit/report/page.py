@@ -9,7 +9,7 @@ from toolkit.report.markup import Child, Html, tag
 from toolkit.report.parts import meter, tile
 from toolkit.report.results import ALL, NONE, accuracy
 from toolkit.report.svg import DARK
-from toolkit.report.values import NOTHING, by_round, count, duration, last, number, percent
+from toolkit.report.values import NOTHING, by_round, count, duration, interval, last, number, percent
 
 # Nothing may be loaded or run: problems and notes are not ours, and the file may be passed on.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -104,6 +104,8 @@ def _accuracy(figures: RunFigures) -> Html:
     won = results.share_won(figures)
     if won is not None and 0 <= won <= 1:
         note += f": {percent(won, 0)} of the way"
+    if within := interval(final, figures.test_problems):
+        note = f"{within}; {note}"
     return tile("Solver accuracy", percent(final), note, meter(final, low, high))
 
 

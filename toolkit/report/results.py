@@ -1,6 +1,7 @@
 """Sections on how good the run became: the learning curve, what annotations bought, rounds, calibration."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from toolkit.active.calibration import Reliability
 from toolkit.report import svg
@@ -12,14 +13,17 @@ from toolkit.report.values import (
     by_round,
     count,
     duration,
+    gain,
+    interval,
     join,
     known,
     number,
     percent,
-    points,
 )
+from toolkit.statistics import wilson
 
-NONE, ALL = "no annotations", "everything annotated"
+NONE, RUN, ALL = "no annotations", "this run", "everything annotated"
+WITHIN_CHANCE = "within chance"
 
 # The columns of a round: split, metric, heading, format, meaning.
 COLUMNS = (
@@ -46,9 +50,17 @@ def accuracy(values: Mapping[str, float] | None, name: str = "answer_accuracy") 
     return value if known(value) else None
 
 
+def cases_of(figures: RunFigures, name: str) -> int:
+    """The test problems that an accuracy is a share of."""
+    return figures.test_gold if name == "class_accuracy" else figures.test_problems
+
+
 def share_won(figures: RunFigures) -> float | None:
-    """How far the run got from no annotations (0) to everything annotated (1); None if that gains nothing,
-    or was not measured."""
+    """How far the run got from no annotations (0) to everything annotated (1); None if that gains nothing
+    beyond chance, or was not measured."""
+    most = figures.gains.get(ALL)
+    if most is None or most.is_chance:
+        return None
     low, final, high = (
         accuracy(values)
         for values in (figures.references.get(NONE), figures.final, figures.references.get(ALL))
@@ -77,6 +89,7 @@ def curve(figures: RunFigures) -> Html:
         references=levels,
         share=True,
         whole_x=True,
+        spread=lambda share: wilson(share, figures.test_problems).interval,
     )
     names = {"reached": "reach the answer", "gold_equivalent": "gold-equivalent"}
     equations = {
@@ -94,38 +107,37 @@ def curve(figures: RunFigures) -> Html:
     return section(
         "curve",
         "Learning curve",
-        "First, how well a solver does as labels come in: the closer to the upper dotted line, the less is"
-        " left to gain from more labels. Then, how many problems have an equation that gives their answer,"
-        " and how many have the right one.",
+        "First, how well a solver does as labels come in, with 95% intervals: the closer to the upper dotted"
+        " line, the less is left to gain from more labels. Then, how many problems have an equation that"
+        " gives their answer, and how many have the right one.",
         plots(tested if by_labels or final is not None else None, found if any(equations.values()) else None),
         lacking,
     )
 
 
 def bought(figures: RunFigures) -> Html:
-    how = "On unseen problems: compare this run with the same solver trained for free, and at full price."
+    how = (
+        "On unseen problems, with 95% intervals: compare this run with the same solver trained for free, and"
+        " at full price. Gains are paired, problem by problem."
+    )
     heading = "What the annotations bought"
     others = {name: values for name, values in figures.references.items() if name not in (NONE, ALL)}
     rows = [
         (NONE, 0, figures.references.get(NONE)),
-        ("this run", figures.labels, figures.final),
+        (RUN, figures.labels, figures.final),
         *((name, None, values) for name, values in others.items()),
         (ALL, figures.problems, figures.references.get(ALL)),
     ]
-    start = accuracy(figures.references.get(NONE))
-    cells: list[list[Child]] = []
-    for name, labels, values in rows:
-        answers, equations = accuracy(values), accuracy(values, "class_accuracy")
-        gain = answers - start if answers is not None and start is not None else None
-        cells.append(
-            [
-                name,
-                number(labels),
-                [percent(answers), meter(answers)],
-                [percent(equations), meter(equations)],
-                points(gain) if name != NONE else NOTHING,
-            ]
-        )
+    cells: list[list[Child]] = [
+        [
+            name,
+            number(labels),
+            _measured(figures, values, "answer_accuracy"),
+            _measured(figures, values, "class_accuracy"),
+            gain(figures.gains[name]) if name in figures.gains else NOTHING,
+        ]
+        for name, labels, values in rows
+    ]
     lacking = [name for name in (NONE, ALL) if accuracy(figures.references.get(name)) is None]
     head = ["trained with", "labels", "answers right", "equations right", "gain, points"]
     won = share_won(figures)
@@ -134,9 +146,31 @@ def bought(figures: RunFigures) -> Html:
         heading,
         how,
         table(heading, head, cells, strong=1),
+        [tag("p", sentence) for sentence in _chance(figures)],
         tag("p", _worth(figures, won)) if won is not None else None,
         missing(f"Not measured in this run: {' and '.join(lacking)}.") if lacking else None,
     )
+
+
+def _measured(figures: RunFigures, values: Mapping[str, float] | None, name: str) -> Child:
+    """A share, its bar and its interval."""
+    share = accuracy(values, name)
+    within = interval(share, cases_of(figures, name))
+    return [percent(share), meter(share), tag("span", within, class_="note") if within else None]
+
+
+def _with_interval(share: float | None, cases: int) -> str:
+    return f"{percent(share)} ({within})" if (within := interval(share, cases)) else percent(share)
+
+
+def _chance(figures: RunFigures) -> list[str]:
+    """A sentence for each gain that may be none."""
+    return [
+        f"The difference between {name} and {NONE} is {WITHIN_CHANCE}: {gain(found)} points on"
+        f" {count(figures.test_problems, 'test problem')}. More test problems would tell."
+        for name, found in figures.gains.items()
+        if found.is_chance
+    ]
 
 
 def _worth(figures: RunFigures, won: float) -> str:
@@ -150,7 +184,12 @@ def rounds(figures: RunFigures) -> Html:
         "Each row is a model: the first before anybody was asked, each later one after one more round.",
     )
     measured = [
-        (by_round(figures.metrics, split, name), title, show, meaning)
+        (
+            by_round(figures.metrics, split, name),
+            title,
+            partial(_with_interval, cases=cases_of(figures, name)) if split == "test" else show,
+            meaning,
+        )
         for split, name, title, show, meaning in COLUMNS
     ]
     measured = [column for column in measured if column[0]]
@@ -240,11 +279,19 @@ def result(figures: RunFigures) -> str:
     if final is None:
         return f"Annotators gave {asked}; no final solver was tested."
     unseen = count(figures.test_problems, "unseen problem")
-    sentence = f"With {asked} from annotators, the solver answers {percent(final)} of {unseen} correctly."
+    within = interval(final, figures.test_problems)
+    sentence = f"With {asked} from annotators, the solver answers {percent(final)} of {unseen} correctly" + (
+        f" (95% interval {within})." if within else "."
+    )
     low, high = (accuracy(figures.references.get(name)) for name in (NONE, ALL))
     compared = [
         f"{percent(low)} with no annotations" if low is not None else "",
         f"{percent(high)} with every problem annotated" if high is not None else "",
     ]
     compared = [part for part in compared if part]
-    return f"{sentence} It would be {' and '.join(compared)}." if compared else sentence
+    if compared:
+        sentence += f" It would be {' and '.join(compared)}."
+    won = figures.gains.get(RUN)
+    if won is not None and won.is_chance:
+        sentence += f" What the annotations bought is {WITHIN_CHANCE}: {gain(won)} points."
+    return sentence

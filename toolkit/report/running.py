@@ -4,8 +4,8 @@ from toolkit.report import svg
 from toolkit.report.figures import RunFigures
 from toolkit.report.markup import Child, Html, tag
 from toolkit.report.parts import missing, plots, section
-from toolkit.report.results import NONE, accuracy
-from toolkit.report.values import count, duration, known, middle, number, percent
+from toolkit.report.results import RUN, WITHIN_CHANCE
+from toolkit.report.values import count, duration, gain, known, middle, number, percent
 
 
 def cost(figures: RunFigures) -> Html:
@@ -36,16 +36,15 @@ def _facts(figures: RunFigures) -> list[Child]:
         used = questions.count("accepted")
         share = percent(used / len(questions), 0)
         facts.append(f"{used:,} of {count(len(questions), 'response')} could be used ({share}).")
-    final, start = accuracy(figures.final), accuracy(figures.references.get(NONE))
-    if final is not None and start is not None and figures.labels:
-        gain = 100 * (final - start)
-        if gain > 0:
-            each = number(figures.labels / gain, 3)
-            facts.append(
-                f"{count(figures.labels, 'label')} won {gain:.1f} points of accuracy: {each} labels a point."
-            )
+    won = figures.gains.get(RUN)
+    if won is not None and figures.labels:
+        if won.is_chance:
+            facts.append(f"What the labels won in accuracy is {WITHIN_CHANCE}: {gain(won)} points.")
         else:
-            facts.append("The labels won no accuracy over no annotations.")
+            each = number(figures.labels / (100 * won.difference), 3)
+            facts.append(
+                f"{count(figures.labels, 'label')} won {gain(won)} points of accuracy: {each} labels a point."
+            )
     if not figures.labels:
         facts.append("No label was used.")
     return facts

@@ -4,7 +4,7 @@ standalone(line_chart({"reached": [(0, 0.4), (1, 0.6)]}, title="Equations", x_la
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -65,12 +65,14 @@ def line_chart(
     joined: bool = True,
     y_range: tuple[float, float] | None = None,
     markers: bool = True,
+    spread: Callable[[float], tuple[float, float]] | None = None,
     description: str | None = None,
 ) -> Html:
     """Lines through points (points alone, if not `joined`), and horizontal lines to compare them with.
 
     `share` and `share_x` write an axis in percent; `whole_x` puts ticks at whole numbers only, `log_x` at
-    powers of ten. Points that are not finite, or have no logarithm, are left out.
+    powers of ten. Points that are not finite, or have no logarithm, are left out. `spread` gives the interval
+    of a value, drawn as a thin bar through its point.
     """
     if log_x:
         series = {name: [(math.log10(x), y) for x, y in points if x > 0] for name, points in series.items()}
@@ -81,7 +83,9 @@ def line_chart(
         return _nothing(title)
     show_y: Show = (lambda value: percent(value, 0)) if share else number
     show_x: Show = (lambda value: percent(value, 0)) if share_x else _power if log_x else number
-    y_range = y_range or _y_range([y for p in drawn.values() for _, y in p] + list(levels.values()), share)
+    heights = [y for points in drawn.values() for _, y in points]
+    ends = [end for y in heights for end in spread(y)] if spread is not None else []
+    y_range = y_range or _y_range([*heights, *ends, *levels.values()], share)
     x_range = _range([x for points in drawn.values() for x, _ in points])
     y_ticks = ticks(*y_range)
     if share and any(abs(100 * at - round(100 * at)) > 1e-6 for at in y_ticks):
@@ -99,6 +103,8 @@ def line_chart(
     if joined:
         parts += [_polyline(area, points, index) for index, points in enumerate(drawn.values())]
     parts += _levels(area, levels, percent if share else number)
+    if spread is not None:
+        parts += [_bar(area, x, spread(y), i) for i, points in enumerate(drawn.values()) for x, y in points]
     for index, (name, points) in enumerate(drawn.items()):
         if markers or len(points) == 1:
             parts += [_point(area, at, index, name, show_x, percent if share else number) for at in points]
@@ -137,6 +143,11 @@ def _point(area: Area, at: tuple[float, float], index: int, name: str, show_x: S
     x, y = area.x(at[0]), area.y(at[1])
     target = tag("circle", cx=x, cy=y, r=11, fill="transparent")  # a finger is wider than a marker
     return tag("g", tag("title", f"{name}: {show_y(at[1])} at {show_x(at[0])}"), target, marker(index, x, y))
+
+
+def _bar(area: Area, x: float, ends: tuple[float, float], index: int) -> Html:
+    low, high = (area.y(end) for end in ends)
+    return line(area.x(x), low, area.x(x), high, stroke=colour(index), stroke_opacity=0.6, stroke_width=2)
 
 
 def _levels(area: Area, levels: Mapping[str, float], show: Show) -> list[Html]:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from toolkit.statistics import Difference, wilson
+
 NOTHING = "–"
 
 
@@ -22,6 +24,19 @@ def points(value: float | None) -> str:
         return NOTHING
     shown = f"{100 * value:+.1f}"
     return "±0.0" if float(shown) == 0 else shown.replace("-", "−")
+
+
+def interval(share: float | None, cases: int) -> str:
+    """The 95 % interval of a share of so many cases, in percent: "32.1 – 44.6"; empty if it is not known."""
+    if share is None or not math.isfinite(share) or not cases:
+        return ""
+    found = wilson(share, cases)
+    return f"{100 * found.low:.1f} – {100 * found.high:.1f}"
+
+
+def gain(found: Difference) -> str:
+    """A difference of two shares, in points, with its 95 % interval: "+5.4 (−0.5 to +11.3)"."""
+    return f"{points(found.difference)} ({points(found.low)} to {points(found.high)})"
 
 
 def number(value: float | None, digits: int = 6) -> str:

@@ -13,20 +13,10 @@ from toolkit.data import ProblemSet, as_problem_set
 from toolkit.equations import Expr, Op, count_operators, klass, reaches
 from toolkit.equations.tree import OPERATORS, postorder
 from toolkit.solvers.base import Solution, Solver
+from toolkit.statistics import Share, share_of
 
 _SENTENCE_END = re.compile(r"(?<=[?!।|。？！．])\s*|(?<=\.)\s+")
-RESAMPLES = 2_000
 MOST_SETS = 8  # sets of operators that the confusion table names
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share with its 95 % bootstrap interval."""
-
-    share: float
-    low: float
-    high: float
-    count: int
 
 
 @dataclass(frozen=True)
@@ -39,9 +29,8 @@ class Evaluation:
     confusion: Mapping[str, Mapping[str, int]]  # the operators of the gold equation → those of the solver's
 
 
-def evaluate_solver(solver: Solver, problems: ProblemSet | pl.DataFrame, seed: int = 0) -> Evaluation:
+def evaluate_solver(solver: Solver, problems: ProblemSet | pl.DataFrame) -> Evaluation:
     """Solve problems by their texts, and compare with their answers and gold equations."""
-    rng = np.random.default_rng(seed)
     problems = as_problem_set(problems, solver.constants)
     solutions = solver.solve(problems)
     right = _right_answers(solutions, problems)
@@ -52,24 +41,41 @@ def evaluate_solver(solver: Solver, problems: ProblemSet | pl.DataFrame, seed: i
     bare = ProblemSet(without, problems.constants)
     langs = np.array(problems.langs)
     return Evaluation(
-        answers=interval(right, rng),
-        equations=interval(same[known], rng) if known.any() else None,
-        without_question=interval(_right_answers(solver.solve(bare), bare), rng),
-        by_steps={int(k): interval(right[steps == k], rng) for k in sorted(set(steps[steps >= 0].tolist()))},
+        answers=share_of(right),
+        equations=share_of(same[known]) if known.any() else None,
+        without_question=share_of(_right_answers(solver.solve(bare), bare)),
+        by_steps={int(k): share_of(right[steps == k]) for k in sorted(set(steps[steps >= 0].tolist()))},
         confusion=_confusion(solutions, problems),
-        by_lang={str(lang): interval(right[langs == lang], rng) for lang in sorted(set(langs.tolist()))},
+        by_lang={str(lang): share_of(right[langs == lang]) for lang in sorted(set(langs.tolist()))},
     )
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Which test problems a solver gets right: by their answers, and by their classes if gold is known."""
+
+    answers: npt.NDArray[np.bool_]  # of each problem
+    classes: npt.NDArray[np.bool_]  # of each problem with a gold equation
+
+    @property
+    def accuracies(self) -> dict[str, float | None]:
+        return {
+            "answer_accuracy": float(self.answers.mean()),
+            "class_accuracy": float(self.classes.mean()) if len(self.classes) else None,
+        }
+
+
+def outcomes(solver: Solver, problems: ProblemSet) -> Outcomes:
+    """Solve test problems by their texts."""
+    problems = problems.with_constants(solver.constants)
+    solutions = solver.solve(problems)
+    same, known, _ = _compare_classes(solutions, problems)
+    return Outcomes(_right_answers(solutions, problems), same[known])
 
 
 def accuracies(solver: Solver, problems: ProblemSet) -> dict[str, float | None]:
     """The two figures in brief: answers, and equations if gold is known."""
-    problems = problems.with_constants(solver.constants)
-    solutions = solver.solve(problems)
-    same, known, _ = _compare_classes(solutions, problems)
-    return {
-        "answer_accuracy": float(_right_answers(solutions, problems).mean()),
-        "class_accuracy": float(same[known].mean()) if known.any() else None,
-    }
+    return outcomes(solver, problems).accuracies
 
 
 def _right_answers(solutions: Sequence[Sequence[Solution]], problems: ProblemSet) -> npt.NDArray[np.bool_]:
@@ -112,16 +118,6 @@ def _operators(template: Expr) -> str:
     """The operators of a template in a fixed order: "+ − −"."""
     found = [node.op for node in postorder(template) if isinstance(node, Op)]
     return " ".join(sorted(found, key=OPERATORS.index)) or "none"
-
-
-def interval(right: npt.NDArray[np.bool_] | Sequence[bool], rng: np.random.Generator) -> Share:
-    """The mean with its percentile bootstrap interval (Efron 1979)."""
-    values = np.asarray(right, dtype=float)
-    if not len(values):
-        return Share(0.0, 0.0, 0.0, 0)
-    means = rng.binomial(len(values), values.mean(), RESAMPLES) / len(values)  # resampling of zeros and ones
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Share(float(values.mean()), float(low), float(high), len(values))
 
 
 def without_question(text: str) -> str:
