@@ -1,5 +1,7 @@
 import json
+import math
 import random
+from fractions import Fraction
 
 import polars as pl
 import pytest
@@ -8,12 +10,12 @@ from safetensors.torch import load_file
 
 from toolkit.config import load_config
 from toolkit.data import ProblemSet
-from toolkit.equations import klass, parse, reaches
+from toolkit.equations import klass, parse, parse_template, reaches
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, load_model
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
-from toolkit.methods.warm.generate import generate
+from toolkit.methods.warm.generate import generate, near_miss
 
 TINY = ("model.hidden=16", "model.max_steps=3")
 
@@ -165,6 +167,15 @@ def test_an_epoch_in_which_nothing_is_found_changes_nothing_and_fails_nowhere(pr
     model = train(hopeless, load_config(WarmConfig, None, (*TINY, "train.epochs=1")), tmp_path)
     assert (model.history[-1].reached, model.history[-1].loss) == (0.0, 0.0)
     assert all(of.miss for of in generate(model, hopeless))
+
+
+def test_a_miss_is_the_nearest_step_that_a_person_can_read():
+    numbers = [Fraction(6), Fraction(3), Fraction(7)]
+    long = "N0 + N1 + N2 + N0 + N1 + N2"
+    steps = [parse_template(text) for text in ("N0 + N1", "N0 * N2 / N1", "N0 / (N1 - N1)", long)]
+    assert near_miss(steps, numbers, 15.0, math.pi) == "N0 * N2 / N1 = 14"
+    assert near_miss(steps, numbers, 32.0, math.pi) == "N0 * N2 / N1 = 14"  # long has 32, and six numbers
+    assert near_miss(steps[2:], numbers, 32.0, math.pi) is None
 
 
 def test_an_empty_set_is_told(problems, config, trained, tmp_path):

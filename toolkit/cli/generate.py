@@ -84,7 +84,7 @@ def generate(
         "temperature": found.temperature,
         "candidates": found.candidates,
         "unsolved_problems": [
-            {"id": unsolved.problem_id, "best_miss": unsolved.miss} for unsolved in found.unsolved
+            {"id": unsolved.problem_id, "near_miss": unsolved.miss} for unsolved in found.unsolved
         ],
         "out": str(out),
     }
@@ -94,7 +94,7 @@ def generate(
     _print(found, out, seconds)
     if found.unsolved:
         rows = [(unsolved.problem_id, unsolved.miss or "") for unsolved in found.unsolved[:10]]
-        print_table("unsolved", rows, ("id", "best miss"))
+        print_table("unsolved", rows, ("id", "near miss"))
 
 
 def _print(found: "Streamed", out: Path, seconds: float) -> None:

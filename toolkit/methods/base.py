@@ -46,7 +46,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class Generated:
-    """What was found for one problem, most probable first; the best miss if nothing was."""
+    """What was found for one problem, most probable first; a near miss if nothing was, or None."""
 
     problem_id: str
     scored: tuple[Scored, ...]

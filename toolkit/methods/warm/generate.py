@@ -5,14 +5,23 @@ Every path that reaches the answer is scored by the policy. How a problem's cand
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 
 import torch
 
 from toolkit.data import ProblemSet
 from toolkit.data.languages import language
-from toolkit.equations import Candidate, EquationError, evaluate, klasses, search, show
+from toolkit.equations import (
+    Candidate,
+    EquationError,
+    Expr,
+    count_operators,
+    evaluate,
+    klasses,
+    search,
+    show,
+)
 from toolkit.errors import WarmkitError
 from toolkit.methods.base import Floats, Generated, Scored, nothing
 from toolkit.methods.warm.explore import Explored, explore, in_codes, path_log_prob
@@ -23,6 +32,7 @@ from toolkit.nn.seeds import seeded
 
 BATCH = 128
 EXTRA_STEPS = 2  # searched after the first hit, for other classes
+READABLE = 4  # operators of a miss that is shown
 
 Path = tuple[tuple[int, ...], ...]
 
@@ -78,7 +88,9 @@ def generate(
             for i, row in enumerate(rows):
                 miss = None
                 if not scored[i]:
-                    miss = _miss(policy, failed[i], by_id.numbers[row], by_id.langs[row])
+                    pi = language(by_id.langs[row]).pi
+                    steps = layout.results(failed[i])
+                    miss = near_miss(steps, by_id.numbers[row], by_id.answers[row], pi)
                 results[by_id.ids[row]] = Generated(by_id.ids[row], tuple(scored[i][:most]), miss)
             on_batch(len(rows))
     policy.eval()
@@ -136,12 +148,16 @@ def _score(
     return scored
 
 
-def _miss(model: Policy, path: list[list[int]], numbers: Sequence[Fraction], lang: str) -> str | None:
-    """The best beam of a problem that was not solved: "N0 + N1 = 12"."""
-    if path[0][0] < 0:
-        return None
-    template = model.layout.template(model.layout.pruned(torch.tensor([path]))[0].tolist())
-    try:
-        return f"{show(template)} = {float(evaluate(template, numbers, language(lang).pi)):.6g}"
-    except (EquationError, OverflowError):
-        return show(template)
+def near_miss(templates: Sequence[Expr], numbers: Sequence[Fraction], answer: float, pi: float) -> str | None:
+    """Of the steps of a beam that failed, the one whose value is nearest to the answer: "N0 + N1 = 12".
+
+    A beam that goes on in vain becomes an equation of dozens of operators; only what a person reads at a
+    glance is shown.
+    """
+    misses: list[tuple[float, str]] = []
+    for template in templates:
+        if count_operators(template) <= READABLE:
+            with suppress(EquationError, OverflowError):
+                value = float(evaluate(template, numbers, pi))
+                misses.append((abs(value - answer), f"{show(template)} = {value:.6g}"))
+    return min(misses)[1] if misses else None

@@ -72,6 +72,10 @@ class Layout:
 
     def template(self, path: Sequence[Sequence[int]]) -> Expr:
         """The template of one path in codes."""
+        return self.results(path)[-1]
+
+    def results(self, path: Sequence[Sequence[int]]) -> list[Expr]:
+        """The template of each step of one path in codes."""
         results: list[Expr] = []
 
         def operand(code: int) -> Expr:
@@ -86,7 +90,7 @@ class Layout:
                 break
             symbol = next(known for known in ("+", "-", "*", "/", "^") if known == self.operators[op])
             results.append(Op(symbol, operand(left), operand(right)))
-        return results[-1]
+        return results
 
     def path(self, template: Expr, n: int, longest: int) -> list[list[int]] | None:
         """The path of a template over n numbers, None if it has none (too long, another operator)."""
