@@ -20,7 +20,7 @@ from itertools import islice, product
 
 from toolkit.equations.classes import klass, klasses
 from toolkit.equations.evaluate import evaluate
-from toolkit.equations.show import show_number
+from toolkit.equations.show import show_value
 from toolkit.equations.tree import (
     DEFAULT_CONSTANTS,
     ONE,
@@ -50,7 +50,7 @@ class NotInProblem(EquationError):
     """The equation uses a number that is neither in the problem nor a constant."""
 
     def __init__(self, value: Fraction) -> None:
-        super().__init__(f"{show_number(value)} is not a number of the problem")
+        super().__init__(f"{show_value(value)} is not a number of the problem")
 
 
 def bind(
