@@ -18,6 +18,7 @@ from toolkit.equations.tree import (
     Op,
     Pi,
     Ref,
+    TooLarge,
     count_operators,
 )
 from toolkit.equations.verify import Verdict, unlike_answer, verify
@@ -38,6 +39,7 @@ __all__ = [
     "Pi",
     "Ref",
     "Step",
+    "TooLarge",
     "Verdict",
     "as_float",
     "bind",

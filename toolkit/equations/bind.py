@@ -39,7 +39,7 @@ from toolkit.equations.tree import (
 )
 
 MAX_BINDINGS = 64
-MAX_LEAVES = 200_000  # of all bindings that are looked at
+MAX_LEAVES = 100_000  # of all bindings that are looked at
 MAX_OPERATORS_IN_POWER = 20  # in the base of a square or cube, which is written out as a product
 
 _CONSTANT = 10**6  # the rank of a constant, after all numbers of the text

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolkit.equations.tree import Const, EquationError, Expr, Pi, Ref, decimal_places, has_pi
+from toolkit.equations.tree import Const, EquationError, Expr, Pi, Ref, TooLarge, decimal_places, has_pi
 
 Number = Fraction | float
 
@@ -54,7 +54,7 @@ def evaluate(tree: Expr, values: Sequence[Number] = (), pi: Number = PI_READINGS
     except ZeroDivisionError:
         raise EquationError("it divides by zero") from None
     except OverflowError:
-        raise _too_large() from None
+        raise TooLarge("its value is too large") from None
 
 
 def _known(number: Number) -> Number:
@@ -62,7 +62,7 @@ def _known(number: Number) -> Number:
     if isinstance(number, float):
         return number
     if is_too_large(number):
-        raise _too_large()
+        raise TooLarge("its value is too large")
     return float(number) if _was_computed(number) else number
 
 
@@ -79,19 +79,15 @@ def _count_digits(number: Fraction) -> int:
     return 0 if places is None else len(str(abs(int(number * 10**places))).rstrip("0"))
 
 
-def _too_large() -> EquationError:
-    return EquationError("its value is too large")
-
-
 def _bounded(value: Number) -> Number:
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise _too_large()
+            raise TooLarge("its value is too large")
         return value
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
         raise EquationError("its value has too many digits")
     if is_too_large(value):
-        raise _too_large()
+        raise TooLarge("its value is too large")
     return value
 
 
@@ -117,7 +113,7 @@ def _power(base: Number, exponent: Number) -> Number:
 def _whole_power(base: Fraction, exponent: int) -> Fraction:
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
     if bits * abs(exponent) > MAX_BITS:
-        raise _too_large()
+        raise TooLarge("its value is too large")
     return Fraction(base**exponent)
 
 
@@ -145,7 +141,7 @@ def as_float(value: Number) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 class _Written(NamedTuple):

@@ -27,6 +27,7 @@ from toolkit.equations.tree import (
     Operator,
     Pi,
     Ref,
+    TooLarge,
     references,
 )
 
@@ -144,7 +145,7 @@ def _expression(source: str, start: int, end: int) -> Expr:
         if not operand_next:
             raise EquationError(_MISSING_OPERATOR, at)
         if isinstance(tree, Const) and is_too_large(tree.value):
-            raise EquationError("this number is too large", at)
+            raise TooLarge("this number is too large", at)
         operands.append((tree, 1))
         operand_next = False
 

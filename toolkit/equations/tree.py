@@ -63,6 +63,10 @@ class EquationError(ValueError):
         super().__init__(message if position is None else f"{message} (at character {position + 1})")
 
 
+class TooLarge(EquationError):
+    """A number or a value that is larger than any float."""
+
+
 def decimal_places(value: Fraction) -> int | None:
     """How many digits follow the point of a finite decimal; None if the value is none, such as 1/3."""
     rest = value.denominator

@@ -143,5 +143,5 @@ def _miss(model: Policy, path: list[list[int]], numbers: Sequence[Fraction], lan
     template = model.layout.template(model.layout.pruned(torch.tensor([path]))[0].tolist())
     try:
         return f"{show(template)} = {float(evaluate(template, numbers, language(lang).pi)):.6g}"
-    except (EquationError, OverflowError):
+    except EquationError:
         return show(template)
