@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from annotation.client import READ, WRITE, Client, LabelStudioError
 from annotation.interface import BAD, EQUATION, OWN, PICK
 from annotation.listener import USER
+from toolkit.equations import as_float
 from toolkit.errors import WarmkitError
 
 TITLE = "warmkit"
@@ -84,9 +85,10 @@ class Backend:
             answer = self._answers[name]
         if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
             return None
-        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+        if isinstance(answer, bool) or not isinstance(answer, int | float):
             return None
-        return text, float(answer)
+        number = as_float(answer)
+        return (text, number) if math.isfinite(number) else None
 
     def _prediction(self, data: Any, suggestion: Suggestion | None) -> dict[str, Any]:
         result: list[dict[str, Any]] = []

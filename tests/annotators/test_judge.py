@@ -120,11 +120,20 @@ def test_a_literal_that_may_be_a_constant_counts_as_the_number_of_the_text():
     assert [show(template) for template in judgement.templates] == ["N0"]
 
 
-def test_the_tolerance_of_a_rounded_answer_is_used_and_stated():
+def test_a_third_is_accepted_for_an_answer_that_it_rounds_to():
     numbers = (Fraction(1), Fraction(3))
-    assert judged("1 / 3", numbers, 0.33333).verdict == "accepted"
-    assert "(give or take 1e-05)" in judged("1 + 3", numbers, 0.33333).reason
-    assert "give or take" not in judged("1 + 3", numbers, 5.0).reason
+    assert judged("1 / 3", numbers, 0.33).verdict == "accepted"
+    rejected = judged("1 / 3", numbers, 0.34)
+    assert rejected.reason.startswith("It gives 0.333333333333, but the answer is 0.34. Correct the equation")
+
+
+def test_a_reason_shows_the_digits_in_which_a_value_is_not_the_answer():
+    numbers = (Fraction(10**12), Fraction(7))
+    assert (
+        "gives 1000000000007, but the answer is 1000000000000." in judged("10^12 + 7", numbers, 1e12).reason
+    )
+    one_seventh_too_much = judged("1000000000000 + 1 / 7", numbers, 1e12)
+    assert "It gives 1000000000000.1428, but" in one_seventh_too_much.reason
 
 
 def test_a_disputed_answer_carries_the_note():

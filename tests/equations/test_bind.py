@@ -1,3 +1,4 @@
+import sys
 from fractions import Fraction
 
 import pytest
@@ -139,3 +140,22 @@ def test_a_verdict_on_pi_takes_the_school_values():
     assert verify("π * 5 * 5", numbers, 78.5).ok
     assert verify("π * 5 * 5", numbers, 78.53981633974483).ok
     assert not verify("π * 5 * 5", numbers, 79).ok
+
+
+def test_binding_takes_steps_in_proportion_to_the_equation():
+    """Of an equation as long as any that is read, over as many equal numbers as a text may have."""
+    equation = "+".join(["(" + "*".join("5" * 19) + ")^3"] * 22)
+    steps = 0
+
+    def count(frame, event, argument):
+        nonlocal steps
+        steps += event == "call"
+
+    numbers = [Fraction(5)] * 62 + [Fraction(1, 5), Fraction(100)]
+    sys.setprofile(count)
+    try:
+        verdict = verify(equation, numbers, 1.0)
+    finally:
+        sys.setprofile(None)
+    assert not verdict.ok
+    assert steps < 2_000_000

@@ -78,6 +78,17 @@ def test_what_people_write_is_read_as_they_mean_it(text, value):
         ("1,2", "',' is not part", 1),
         ("(5)%", "percent sign may only follow a number", 3),
         ("76 - 25 = 50", "given as 50, but it is 51", 9),
+        ("10 / 3 = 3.34", "given as 3.34, but it is 3.33333333333", 8),
+        ("10 ^ 12 + 1 = 10 ^ 12", "one side of '='", 13),
+        ("10 ^ 12 + 1 = 1000000000000", "given as 1000000000000, but it is 1000000000001", 13),
+        (
+            "10^18 + 1/7 = 1000000000000000000",
+            "given as 1000000000000000000, but it is almost 1000000000000000000",
+            13,
+        ),
+        ("1 + 1 = 2.00000000000000000001", "given as 2.00000000000000000001, but it is 2", 7),
+        ("1 + 1 = " + "9" * 400, "this number is too large", 8),
+        ("9" * 400 + "(1/2) + 1", "this number is too large", 0),
         ("1 + 2 = 3 + 0", "one side of '='", 7),
         ("twelve", "'twelve' is not part", 0),
         ("__import__('os')", "'__import__' is not part", 0),
@@ -96,6 +107,14 @@ def test_what_cannot_be_read_is_refused_with_its_place(text, words, position):
     assert words in str(caught.value)
     if position is not None:
         assert caught.value.position == position
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["10 / 3 = 3.33", "3.3333333333333335 = 10 / 3", "π * 5 = 15.7", "0.1 + 0.2 = 0.30000000000000004"],
+)
+def test_a_claimed_result_may_be_rounded_as_an_answer_may(text):
+    assert parse(text) in {parse(side) for side in text.split("=")}
 
 
 @given(written)

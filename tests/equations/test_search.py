@@ -60,6 +60,17 @@ def test_pi_is_found_in_each_school_value(pi):
     assert circle in {klass(parse(t)) for t in found([5], pi * 25, k=2, reuse=1)}
 
 
+def test_the_rule_for_answers_is_that_of_exact_values():
+    assert "N0 / N1" in found([10, 3], 3.33)
+    assert "N0 / N1" not in found([10, 3], 3.3)
+    assert found([10**9, 2], 1e9, constants=()) == ["N0"]
+    assert found([10**12, 999], 1e12, constants=()) == ["N0"]
+
+
+def test_a_number_beyond_all_floats_leads_nowhere_and_harms_nothing():
+    assert found([10**400, 5, 6], 30, constants=()) == ["N1 * N2"]
+
+
 def test_reuse_is_limited():
     assert found([3], 27, k=2, constants=(), reuse=1) == []
     assert [klass(parse(t)) for t in found([3], 27, k=2, constants=(), reuse=2)] == [klass(parse("N0 ^ 3"))]

@@ -111,6 +111,7 @@ def test_a_task_without_candidates_gets_an_equation_and_one_with_them_the_score_
     [
         *(None, [], "x", {}, data(problem_id="unknown"), data(problem=""), data(problem=7)),
         *(data(problem="x" * 30_000), data(problem_id=["a"], answer=True), data(problem_id=None, answer="3")),
+        data(problem_id=None, answer=10**400),
     ],
 )
 def test_a_task_that_cannot_be_read_gets_nothing_and_the_others_are_answered(caller, bad):

@@ -51,6 +51,8 @@ EDGES = problem_set(
     ("1,000,000 times 1000", 1e9),
     ("1 over 3", 1 / 3),
     ("zero 0 and 7", 7.0),
+    ("10 shared by 3", 3.33),
+    ("1,000,000,000 and 2", 1e9 + 1),  # one part in a billion from N0 + N1
 )
 
 

@@ -3,7 +3,6 @@
 Pure functions: the terminal calls `judge` at the prompt, the loop calls it on everything that arrives.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,15 +17,15 @@ from toolkit.equations import (
     NotInProblem,
     Pi,
     Verdict,
+    as_float,
     evaluate,
     klass,
     klasses,
-    matches,
     parse,
     reaches,
     show,
-    show_number,
-    tolerance,
+    show_value,
+    unlike_answer,
     verify,
 )
 from toolkit.equations.tree import postorder, references
@@ -92,18 +91,17 @@ def _verify_template(
     """As `verify`, for what is a template already: none of its literals is bound to a number of the text."""
     try:
         tree = parse(template)
-        value = float(evaluate(tree, numbers))
-        if not math.isfinite(value):
-            raise EquationError("its value is too large")
+        value = evaluate(tree, numbers)
     except EquationError as error:
         return Verdict(False, f"the candidate can't be used: {error}")
     for leaf in postorder(tree):
         if isinstance(leaf, Const) and leaf not in constants:
-            return Verdict(False, str(NotInProblem(leaf.value)), value)
+            return Verdict(False, str(NotInProblem(leaf.value)), as_float(value))
         if isinstance(leaf, Pi) and leaf not in constants:
-            return Verdict(False, "π is not a constant here", value)
-    ok = matches(evaluate(tree, numbers), answer) or reaches(tree, numbers, answer)
-    return Verdict(ok, "", value, (tree,), klass(tree), ok)
+            return Verdict(False, "π is not a constant here", as_float(value))
+    ok = reaches(tree, numbers, answer)
+    reason = "" if ok else unlike_answer(value, answer)
+    return Verdict(ok, reason, as_float(value), (tree,), klass(tree), ok)
 
 
 def _complaint(
@@ -128,12 +126,7 @@ def _complaint(
         )
     if not any(references(template) for template in verdict.templates):
         return f"It uses none of the problem's numbers. Write it with them ({_listed(numbers)})."
-    margin = tolerance(answer)
-    rounded = f" (give or take {margin:.0e})" if margin > 1e-9 * max(1.0, abs(answer)) else ""
-    return (
-        f"It gives {verdict.value:.12g}, but the answer is {answer:.12g}{rounded}. "
-        "Correct the equation, or say that the answer key is wrong."
-    )
+    return f"{_sentence(verdict.reason)} Correct the equation, or say that the answer key is wrong."
 
 
 def _sentence(reason: str) -> str:
@@ -151,7 +144,7 @@ def _is_literal(equation: str) -> bool:
 
 def _listed(numbers: Sequence[Fraction]) -> str:
     rest = ", …" if len(numbers) > MOST_NUMBERS else ""
-    return ", ".join(show_number(value) for value in numbers[:MOST_NUMBERS]) + rest
+    return ", ".join(show_value(value) for value in numbers[:MOST_NUMBERS]) + rest
 
 
 def _allowed(constants: Sequence[Constant]) -> str:

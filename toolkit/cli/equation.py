@@ -19,7 +19,7 @@ from toolkit.equations import (
     latex,
     parse,
     show,
-    show_number,
+    show_value,
     to_prefix,
     verify,
 )
@@ -108,8 +108,7 @@ def show_command(equation: str, as_json: bool) -> None:
     except EquationError as error:
         raise WarmkitError(f"The equation can't be read: {error}.") from None
     try:
-        value = evaluate(tree)
-        shown = f"{value:.12g}" if isinstance(value, float) else show_number(value)
+        shown = show_value(evaluate(tree))
     except EquationError as error:
         shown = f"none: {error}"
     forms = {

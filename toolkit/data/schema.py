@@ -14,7 +14,7 @@ import polars as pl
 
 from toolkit.data.languages import detect_language
 from toolkit.data.tokens import Masked, mask
-from toolkit.equations import EquationError, evaluate, parse
+from toolkit.equations import EquationError, TooLarge, evaluate, parse
 from toolkit.errors import WarmkitError
 
 PROBLEMS = pl.Schema(
@@ -201,10 +201,10 @@ def read_number(value: object) -> float:
         raise ValueError("is not a number")
     try:
         number = float(evaluate(parse(value)) if isinstance(value, str) else value)
+    except (TooLarge, OverflowError):
+        raise ValueError("is too large") from None
     except EquationError:
         raise ValueError("is not a number") from None
-    except OverflowError:
-        raise ValueError("is too large") from None
     if not math.isfinite(number):
         raise ValueError("is not finite")
     return number

@@ -2,11 +2,11 @@
 
 from toolkit.equations.bind import NotInProblem, bind, over_values
 from toolkit.equations.classes import klass, klasses
-from toolkit.equations.evaluate import PI_READINGS, evaluate, matches, reaches, tolerance
+from toolkit.equations.evaluate import PI_READINGS, Number, as_float, evaluate, matches, reaches, tolerance
 from toolkit.equations.forms import Step, canonical, commuted, from_prefix, from_steps, to_prefix, to_steps
 from toolkit.equations.parse import parse, parse_constant, parse_template
 from toolkit.equations.search import Candidate, search
-from toolkit.equations.show import draw, latex, show, show_number
+from toolkit.equations.show import draw, latex, show, show_number, show_value
 from toolkit.equations.tree import (
     DEFAULT_CONSTANTS,
     ONE,
@@ -18,9 +18,10 @@ from toolkit.equations.tree import (
     Op,
     Pi,
     Ref,
+    TooLarge,
     count_operators,
 )
-from toolkit.equations.verify import Verdict, verify
+from toolkit.equations.verify import Verdict, unlike_answer, verify
 
 __all__ = [
     "DEFAULT_CONSTANTS",
@@ -33,11 +34,14 @@ __all__ = [
     "EquationError",
     "Expr",
     "NotInProblem",
+    "Number",
     "Op",
     "Pi",
     "Ref",
     "Step",
+    "TooLarge",
     "Verdict",
+    "as_float",
     "bind",
     "canonical",
     "commuted",
@@ -58,8 +62,10 @@ __all__ = [
     "search",
     "show",
     "show_number",
+    "show_value",
     "to_prefix",
     "to_steps",
     "tolerance",
+    "unlike_answer",
     "verify",
 ]

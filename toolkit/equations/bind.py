@@ -13,14 +13,14 @@ People may write a quantity differently from the text, so a literal that is not 
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, product
+from typing import NamedTuple
 
 from toolkit.equations.classes import klass, klasses
 from toolkit.equations.evaluate import evaluate
-from toolkit.equations.show import show_number
+from toolkit.equations.show import show_value
 from toolkit.equations.tree import (
     DEFAULT_CONSTANTS,
     ONE,
@@ -30,17 +30,19 @@ from toolkit.equations.tree import (
     EquationError,
     Expr,
     Op,
+    Operator,
     Pi,
     Ref,
     count_operators,
-    has_pi,
     postorder,
     references,
 )
 
 MAX_BINDINGS = 64
+MAX_LEAVES = 100_000  # of all bindings that are looked at
 MAX_OPERATORS_IN_POWER = 20  # in the base of a square or cube, which is written out as a product
 
+_CONSTANT = 10**6  # the rank of a constant, after all numbers of the text
 _HUNDRED = Const(Fraction(100))
 _HUNDREDTH = Const(Fraction(1, 100))
 _ZERO = Const(Fraction(0))
@@ -50,7 +52,7 @@ class NotInProblem(EquationError):
     """The equation uses a number that is neither in the problem nor a constant."""
 
     def __init__(self, value: Fraction) -> None:
-        super().__init__(f"{show_number(value)} is not a number of the problem")
+        super().__init__(f"{show_value(value)} is not a number of the problem")
 
 
 def bind(
@@ -70,8 +72,9 @@ def bind(
     choices = [binder.meanings[value] for value in slots]
     if all(len(meanings) == 1 for meanings in choices):
         return [_fill(skeleton, iter([meanings[0] for meanings in choices]))]
-    filled = sorted(islice(product(*choices), MAX_BINDINGS**2), key=_unlikeliness)
-    templates = [_fill(skeleton, iter(leaves)) for leaves in filled[: 4 * MAX_BINDINGS]]
+    most = max(1, MAX_LEAVES // len(slots))  # of long equations, fewer bindings are looked at
+    filled = sorted(islice(product(*choices), min(most, MAX_BINDINGS**2)), key=_unlikeliness)
+    templates = [_fill(skeleton, iter(leaves)) for leaves in filled[: min(most, 4 * MAX_BINDINGS)]]
     by_class: dict[int, Expr] = {}
     for template, class_ in zip(templates, klasses(templates), strict=True):
         by_class.setdefault(class_, template)
@@ -80,9 +83,10 @@ def bind(
 
 def _unlikeliness(leaves: tuple[Expr, ...]) -> tuple[int, int, list[int]]:
     """A sort key: fewest numbers used twice, then fewest constants, then reading order."""
-    order = [leaf.index if isinstance(leaf, Ref) else math.inf for leaf in leaves]
-    repeated = sum(count - 1 for leaf, count in Counter(leaves).items() if isinstance(leaf, Ref))
-    return repeated, sum(rank == math.inf for rank in order), [int(min(rank, 10**6)) for rank in order]
+    order = [leaf.index if isinstance(leaf, Ref) else _CONSTANT for leaf in leaves]
+    used = set(order) - {_CONSTANT}
+    constants = order.count(_CONSTANT)
+    return len(order) - constants - len(used), constants, order
 
 
 def _fill(skeleton: Expr, leaves: Iterator[Expr]) -> Expr:
@@ -91,6 +95,22 @@ def _fill(skeleton: Expr, leaves: Iterator[Expr]) -> Expr:
         left = _fill(skeleton.left, leaves)
         return Op(skeleton.op, left, _fill(skeleton.right, leaves))
     return next(leaves) if isinstance(skeleton, Const) else skeleton
+
+
+class _Folded(NamedTuple):
+    tree: Expr
+    value: Fraction | None  # None if it has other leaves than literals, or no value
+    unknown: bool  # whether a literal has no meaning by itself
+
+
+def _applied(op: Operator, left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    if left is None or right is None:
+        return None
+    try:
+        value = evaluate(Op(op, Const(left), Const(right)))
+    except EquationError:
+        return None
+    return value if isinstance(value, Fraction) else None
 
 
 class _Binder:
@@ -110,24 +130,18 @@ class _Binder:
         (1/6) is the number 1/6. But 6/3 is a division even if the text has a 2: a subtree with a whole value
         is folded only if it can't be bound otherwise.
         """
-        if not isinstance(tree, Op):
-            return tree
-        value = self._value(tree)
-        if value in self.in_text:
-            fraction = tree.op == "/" and value is not None and value.denominator != 1
-            if fraction or any(isinstance(node, Const) and self._unknown(node) for node in postorder(tree)):
-                return Const(value) if value is not None else tree
-        return Op(tree.op, self.folded(tree.left), self.folded(tree.right))
+        return self._folded(tree).tree
 
-    def _value(self, tree: Op) -> Fraction | None:
-        """The value of a subtree of literals; None if it has other leaves, or no value."""
-        if references(tree) or has_pi(tree):
-            return None
-        try:
-            value = evaluate(tree)
-        except EquationError:
-            return None
-        return value if isinstance(value, Fraction) else None
+    def _folded(self, tree: Expr) -> _Folded:
+        if not isinstance(tree, Op):
+            value = tree.value if isinstance(tree, Const) else None
+            return _Folded(tree, value, isinstance(tree, Const) and self._unknown(tree))
+        left, right = self._folded(tree.left), self._folded(tree.right)
+        value, unknown = _applied(tree.op, left.value, right.value), left.unknown or right.unknown
+        fraction = tree.op == "/" and value is not None and value.denominator != 1
+        if value is not None and value in self.in_text and (fraction or unknown):
+            return _Folded(Const(value), value, unknown)
+        return _Folded(Op(tree.op, left.tree, right.tree), value, unknown)
 
     def _unknown(self, literal: Const) -> bool:
         return literal.value not in self.meanings

@@ -14,7 +14,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from toolkit.equations.characters import FRACTION_SIGNS, plain
-from toolkit.equations.evaluate import evaluate, matches
+from toolkit.equations.evaluate import evaluate, is_too_large, reaches
+from toolkit.equations.show import show_unlike, show_value
 from toolkit.equations.tree import (
     MAX_DEPTH,
     PI,
@@ -26,6 +27,7 @@ from toolkit.equations.tree import (
     Operator,
     Pi,
     Ref,
+    TooLarge,
     references,
 )
 
@@ -113,9 +115,9 @@ def _drop_claimed_result(sides: list[tuple[int, Expr]]) -> Expr:
     (at, result), expression = results[0], expressions[0]
     if references(expression):
         raise EquationError("a result can't be checked for N0, N1, …: leave it out", at)
-    value, claimed = evaluate(expression), evaluate(result)
-    if not matches(value, float(claimed)):
-        raise EquationError(f"the result is given as {float(claimed):g}, but it is {float(value):g}", at)
+    if not reaches(expression, (), result.value):
+        given, found = show_value(result.value), show_unlike(evaluate(expression), result.value)
+        raise EquationError(f"the result is given as {given}, but it is {found}", at)
     return expression
 
 
@@ -142,6 +144,8 @@ def _expression(source: str, start: int, end: int) -> Expr:
         nonlocal operand_next
         if not operand_next:
             raise EquationError(_MISSING_OPERATOR, at)
+        if isinstance(tree, Const) and is_too_large(tree.value):
+            raise TooLarge("this number is too large", at)
         operands.append((tree, 1))
         operand_next = False
 

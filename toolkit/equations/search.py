@@ -4,7 +4,7 @@ Over m numbers, each used once, there are 1, 6, 68, 1170, 27142 different functi
 + - * / can make (OEIS A140606). `patterns(m)` lists them once, as a program of rows: each row combines
 two earlier rows. A search is then arithmetic on arrays: for every choice of m leaves out of a problem's
 numbers and constants, and for all problems with equally many numbers at the same time, it runs the
-program and looks which rows give the answer.
+program and looks which rows are near the answer. Those are checked in fractions: `reaches` decides.
 
 A choice may hold a number twice (`reuse`) or a constant, which makes some patterns equal to others:
 N0 * 1 is N0. `_kept` removes those beforehand, once for each shape of a choice, so that almost nothing is
@@ -13,7 +13,6 @@ computed twice. The operators are + - * /; a square is a number used twice.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement
 from math import comb
@@ -23,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from toolkit.equations.classes import UNDEFINED, klass, klasses
-from toolkit.equations.evaluate import PI_READINGS, tolerance
+from toolkit.equations.evaluate import PI_READINGS, Number, as_float, reaches, tolerance
 from toolkit.equations.show import needs_brackets
 from toolkit.equations.tree import DEFAULT_CONSTANTS, Const, Constant, Expr, Op, Operator, Pi, Ref
 
@@ -129,7 +128,7 @@ def _brackets(tree: Expr) -> int:
 
 
 def search(
-    numbers: Sequence[Sequence[Fraction | float]],
+    numbers: Sequence[Sequence[Number]],
     answers: Sequence[float],
     k: int = 3,
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
@@ -147,10 +146,10 @@ def search(
     for i, problem_numbers in enumerate(numbers):
         by_count.setdefault(len(problem_numbers), []).append(i)
     for n, problems in by_count.items():
-        values = np.array([[float(v) for v in numbers[i]] for i in problems]).reshape(len(problems), n)
-        targets = np.array([answers[i] for i in problems])
         depth = depth_for(n, k, constants, reuse)
-        candidates = _search_equal(values, targets, depth, tuple(constants), reuse)
+        candidates = _search_equal(
+            [numbers[i] for i in problems], [answers[i] for i in problems], depth, tuple(constants), reuse
+        )
         for i, problem_candidates in zip(problems, candidates, strict=True):
             found[i] = problem_candidates
     return found
@@ -165,25 +164,34 @@ def depth_for(n: int, k: int, constants: Sequence[Constant] = DEFAULT_CONSTANTS,
 
 
 def _search_equal(
-    values: Floats, targets: Floats, k: int, constants: tuple[Constant, ...], reuse: int
+    numbers: Sequence[Sequence[Number]],
+    answers: Sequence[float],
+    k: int,
+    constants: tuple[Constant, ...],
+    reuse: int,
 ) -> list[list[Candidate]]:
-    """`search` for problems [problems, n] with equally many numbers."""
-    limits = np.array([tolerance(float(target)) for target in targets])
-    found: list[dict[int, Candidate]] = [{} for _ in targets]
-    n = values.shape[1]
+    """`search` for problems with equally many numbers."""
+    n = len(numbers[0])
+    values = np.array([[as_float(v) for v in each] for each in numbers]).reshape(len(numbers), n)
+    targets = np.array(answers, dtype=float)
+    limits = np.array([tolerance(answer) for answer in answers])
+    found: list[dict[int, Candidate]] = [{} for _ in answers]
     for m in range(1, k + 2):
         for shape, choices in _choices(n, m, constants, reuse):
             readings = PI_READINGS if any(isinstance(leaf, Pi) for leaf in shape) else PI_READINGS[:1]
             for pi in readings:
-                leaves = np.hstack([values, np.tile(_values(constants, pi), (len(values), 1))])
-                for row, choice, problem in _hits(leaves, targets, limits, shape, choices):
+                leaves = np.hstack([values, np.tile(_values(constants, float(pi)), (len(values), 1))])
+                for row, choice, problem in _near(leaves, targets, limits, shape, choices):
                     candidate = _candidate(m, row, tuple(choices[choice].tolist()), n, constants)
-                    found[problem].setdefault(candidate.klass, candidate)
+                    if candidate.klass not in found[problem] and reaches(
+                        candidate.template, numbers[problem], answers[problem]
+                    ):
+                        found[problem][candidate.klass] = candidate
     return [list(by_class.values()) for by_class in found]
 
 
 def _values(constants: Sequence[Constant], pi: float) -> list[float]:
-    return [float(constant.value) if isinstance(constant, Const) else pi for constant in constants]
+    return [as_float(constant.value) if isinstance(constant, Const) else pi for constant in constants]
 
 
 @lru_cache(maxsize=256)
@@ -222,10 +230,10 @@ def _last(m: int) -> int:
     return len(patterns(m).levels[-1]) if m > 1 else 1
 
 
-def _hits(
+def _near(
     leaves: Floats, targets: Floats, limits: Floats, shape: Shape, choices: Ints
 ) -> Iterator[tuple[int, int, int]]:
-    """(row, choice, problem) for each kept row whose value is the answer of a problem."""
+    """(row, choice, problem) for each kept row whose value, in floats, is near the answer of a problem."""
     kept = _kept(shape)
     if not len(kept):
         return

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from toolkit.equations.tree import Const, Expr, Op, Operator, Pi, Ref
+from toolkit.equations.evaluate import Number, as_float
+from toolkit.equations.tree import Const, Expr, Op, Operator, Pi, Ref, decimal_places
+
+MOST_DIGITS = 24  # of a value that is shown exactly
 
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
 
@@ -39,19 +42,25 @@ def show_number(value: Fraction) -> str:
     whole, rest = divmod(value, 1)
     if not rest:
         return f"{sign}{whole}"
-    twos, fives = _exponent(rest.denominator, 2), _exponent(rest.denominator, 5)
-    if rest.denominator == 2**twos * 5**fives:
-        decimals = max(twos, fives)
-        return f"{sign}{whole}.{int(rest * 10**decimals):0{decimals}d}"
+    places = decimal_places(rest)
+    if places is not None:
+        return f"{sign}{whole}.{int(rest * 10**places):0{places}d}"
     return f"{sign}{whole}({rest})"
 
 
-def _exponent(number: int, prime: int) -> int:
-    count = 0
-    while number % prime == 0:
-        number //= prime
-        count += 1
-    return count
+def show_value(value: Number) -> str:
+    """A value for people: the exact number if that is short, else twelve digits of it."""
+    if isinstance(value, Fraction) and len(written := show_number(value)) <= MOST_DIGITS:
+        return written
+    return f"{as_float(value):.12g}"
+
+
+def show_unlike(value: Number, other: Number) -> str:
+    """A value as a decimal that is not the other: with twelve digits, or as many as tell them apart."""
+    is_decimal = isinstance(value, Fraction) and decimal_places(value) is not None
+    shown = [show_value(value)] if is_decimal else [f"{as_float(value):.{digits}g}" for digits in (12, 17)]
+    unlike = [written for written in shown if Fraction(written) != other]
+    return unlike[0] if unlike else f"almost {show_value(other)}"
 
 
 def latex(tree: Expr) -> str:

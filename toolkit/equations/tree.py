@@ -63,6 +63,22 @@ class EquationError(ValueError):
         super().__init__(message if position is None else f"{message} (at character {position + 1})")
 
 
+class TooLarge(EquationError):
+    """A number or a value that is larger than any float."""
+
+
+def decimal_places(value: Fraction) -> int | None:
+    """How many digits follow the point of a finite decimal; None if the value is none, such as 1/3."""
+    rest = value.denominator
+    twos = (rest & -rest).bit_length() - 1
+    rest >>= twos
+    fives = 0
+    while rest % 5 == 0:
+        rest //= 5
+        fives += 1
+    return max(twos, fives) if rest == 1 else None
+
+
 def postorder(tree: Expr) -> Iterator[Expr]:
     """Every node, children before their parent, left before right."""
     if isinstance(tree, Op):

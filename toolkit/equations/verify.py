@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from toolkit.equations.bind import bind
 from toolkit.equations.classes import klass
-from toolkit.equations.evaluate import Number, evaluate, matches, reaches
+from toolkit.equations.evaluate import Number, as_float, evaluate, reaches
 from toolkit.equations.parse import parse
+from toolkit.equations.show import show_unlike, show_value
 from toolkit.equations.tree import DEFAULT_CONSTANTS, Constant, EquationError, Expr
 
 
@@ -40,20 +41,17 @@ def verify(
         value = evaluate(tree, numbers)
     except EquationError as error:
         return Verdict(False, f"the equation can't be used: {error}")
-    if not math.isfinite(number := _float(value)):
-        return Verdict(False, "the equation can't be used: its value is too large")
-    gives_answer = answer is not None and (matches(value, answer) or reaches(tree, numbers, answer))
+    gives_answer = answer is not None and reaches(tree, numbers, answer)
     try:
         templates = tuple(bind(tree, numbers, constants))
     except EquationError as error:
-        return Verdict(False, str(error), value=number, gives_answer=gives_answer)
+        return Verdict(False, str(error), value=as_float(value), gives_answer=gives_answer)
     ok = answer is None or gives_answer
-    reason = "" if ok else f"it gives {number:.12g}, but the answer is {answer:.12g}"
-    return Verdict(ok, reason, number, templates, klass(templates[0]), gives_answer)
+    reason = "" if answer is None or gives_answer else unlike_answer(value, answer)
+    return Verdict(ok, reason, as_float(value), templates, klass(templates[0]), gives_answer)
 
 
-def _float(value: Number) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+def unlike_answer(value: Number, answer: float) -> str:
+    """The reason for a verdict on an equation that gives another value than the answer."""
+    wanted = Fraction(repr(float(answer))) if math.isfinite(answer) else answer
+    return f"it gives {show_unlike(value, wanted)}, but the answer is {show_value(wanted)}"

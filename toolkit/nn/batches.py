@@ -1,14 +1,16 @@
 """A problem set as tensors, and the batches that training and generation draw from it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from toolkit.data import ProblemSet, Vocabulary
 from toolkit.data.languages import language
-from toolkit.equations import PI, PI_READINGS, Const, Constant, tolerance
+from toolkit.equations import PI, PI_READINGS, Const, Constant, as_float, tolerance
+from toolkit.nn.answers import AnswerCheck
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,9 @@ class Batch:
     counts: Tensor  # [B] how many numbers there are
     values: Tensor  # [B, C + n] float64, of the constants and the numbers
     answers: Tensor  # [B] float64
-    tolerances: Tensor  # [B] float64, how far from the answer still counts as the answer
+    tolerances: Tensor  # [B] float64, how far from the answer floats may be that reach it
+
+    check: AnswerCheck  # what is near an answer in floats may reach it
 
     @property
     def n(self) -> int:
@@ -31,10 +35,15 @@ class Batch:
 
     def take(self, index: Tensor) -> "Batch":
         """Some of these problems, padded as they are."""
-        return Batch(**{field.name: getattr(self, field.name)[index] for field in fields(self)})
+        return self._with(lambda tensor: tensor[index])
 
     def to(self, device: torch.device) -> "Batch":
-        return Batch(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+        return self._with(lambda tensor: tensor.to(device))
+
+    def _with(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        names = (field.name for field in fields(self) if field.name != "check")
+        changed: dict[str, Any] = {name: change(getattr(self, name)) for name in names}
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class ProblemTensors:
             every.values[rows, : constants + n],
             every.answers[rows],
             every.tolerances[rows],
+            every.check,
         )
 
     def shuffled(self, size: int, generator: torch.Generator) -> Iterator[Batch]:
@@ -111,7 +121,7 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
         positions[row, : len(numbers)] = torch.tensor(
             [position for position, number in enumerate(masked.is_number) if number]
         )
-        known = [*_constant_values(problems.constants, lang), *map(float, numbers)]
+        known = [*_constant_values(problems.constants, lang), *map(as_float, numbers)]
         values[row, : len(known)] = torch.tensor(known, dtype=torch.float64)
     return ProblemTensors(
         Batch(
@@ -124,6 +134,7 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
             values,
             torch.tensor(problems.answers, dtype=torch.float64),
             torch.tensor([tolerance(answer) for answer in problems.answers], dtype=torch.float64),
+            AnswerCheck(problems.numbers, problems.answers),
         )
     )
 
@@ -136,11 +147,12 @@ def pi_readings(values: Tensor, constants: Sequence[Constant]) -> Tensor:
     if PI not in constants:
         return values.unsqueeze(-1)
     every = values.unsqueeze(-1).repeat(*[1] * values.dim(), len(PI_READINGS))
-    every[..., constants.index(PI), :] = values.new_tensor(PI_READINGS)
+    every[..., constants.index(PI), :] = values.new_tensor([float(pi) for pi in PI_READINGS])
     return every
 
 
 def _constant_values(constants: tuple[Constant, ...], lang: str) -> list[float]:
     return [
-        float(constant.value) if isinstance(constant, Const) else language(lang).pi for constant in constants
+        as_float(constant.value) if isinstance(constant, Const) else language(lang).pi
+        for constant in constants
     ]

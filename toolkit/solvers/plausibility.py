@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from toolkit.equations import as_float
+
 SMOOTHING = 0.5  # of a problem: a kind that was never seen is rare, not impossible
 KINDS = 12  # about: (negative, zero, small, fraction, whole, none) × given already or not
 
@@ -27,7 +29,7 @@ def value_kind(value: float | None, numbers: Sequence[Fraction]) -> str:
         kind = "whole"
     else:
         kind = "small" if value < 1 else "fraction"
-    given = any(abs(float(number) - value) < 1e-9 for number in numbers)
+    given = any(abs(as_float(number) - value) < 1e-9 for number in numbers)
     return f"{over}: {kind}{', given' if given else ''}"
 
 

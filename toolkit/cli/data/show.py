@@ -6,7 +6,7 @@ from rich.text import Text
 from toolkit.cli.output import console, json_option, print_json
 from toolkit.cli.parameters import constants_option, skip_bad_option
 from toolkit.data import ProblemSet, read_problems
-from toolkit.equations import Constant, show
+from toolkit.equations import Constant, as_float, show
 from toolkit.errors import WarmkitError
 
 
@@ -47,7 +47,7 @@ def _show_problem(problems: ProblemSet, row: int, as_json: bool) -> None:
     template = show(verdict.templates[0]) if verdict and verdict.templates else None
     if as_json:
         numbers = [
-            {"written": text[operand.start : operand.end], "value": float(operand.value)}
+            {"written": text[operand.start : operand.end], "value": as_float(operand.value)}
             for operand in operands
         ]
         print_json({**problem, "numbers": numbers, "template": template})

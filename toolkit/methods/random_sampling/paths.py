@@ -15,9 +15,9 @@ from torch import Tensor
 
 from toolkit.data import ProblemSet, build_vocabulary
 from toolkit.data.schema import MAX_NUMBERS
-from toolkit.equations import Expr, reaches
+from toolkit.equations import Expr
 from toolkit.methods.warm.explore import LARGEST
-from toolkit.methods.warm.paths import Layout
+from toolkit.methods.warm.paths import Layout, path_hash
 from toolkit.nn.batches import Batch, pi_readings, to_tensors
 
 OPERATORS = "+-*/"
@@ -40,10 +40,7 @@ def sample_templates(problems: ProblemSet, *, paths: int, length: int, seed: int
     shortest = (pruned[..., 0] >= 0).sum(1).argsort(stable=True)
     found: dict[str, list[Expr]] = {problem_id: [] for problem_id in problems.ids}
     for row, path in zip(problem[shortest].tolist(), pruned[shortest].tolist(), strict=True):
-        template = layout.template(path)
-        # Floats cancel (10¹¹ + 0.1 - 10¹¹ is not 0.1), so the answer is checked in fractions.
-        if reaches(template, by_id.numbers[row], by_id.answers[row]):
-            found[by_id.ids[row]].append(template)
+        found[by_id.ids[row]].append(layout.template(path))
     return list(found.values())
 
 
@@ -74,10 +71,19 @@ def random_paths(
         values[row, path, size] = result  # what is not kept is overwritten by the next one
         size = size + kept
         gap = (result - batch.answers[:, None, None]).abs()
-        reached = reached | (kept & (gap <= batch.tolerances[:, None, None]).any(-1))
+        near = kept & (gap <= batch.tolerances[:, None, None]).any(-1)
+        reached[near] = _are_right(batch, layout, row[near], steps[near])
         if reached.all():
             break
     return row[reached], steps[reached].long()
+
+
+def _are_right(batch: Batch, layout: Layout, row: Tensor, steps: Tensor) -> Tensor:
+    """Which paths [K, length, 3] reach the answers of their problems exactly."""
+    if not len(row):
+        return row.bool()
+    paths = layout.pruned(steps.long())
+    return batch.check(batch.rows[row], path_hash(paths), lambda i: layout.template(paths[i].tolist()))
 
 
 def apply(operators: str, op: Tensor, left: Tensor, right: Tensor) -> Tensor:

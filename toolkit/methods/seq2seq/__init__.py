@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from toolkit.config import Section
 from toolkit.data import ProblemSet
-from toolkit.equations import Constant, klass, reaches
+from toolkit.equations import Constant, klass
 from toolkit.methods.base import (
     DEFAULT_OPTIONS,
     FitInput,
@@ -82,10 +82,8 @@ class Seq2Seq(Neural["Seq2SeqNetwork"]):
             for i, beam in reached.nonzero().tolist():
                 row = int(batch.rows[i])
                 template = to_template(drawn.tokens[i, beam].tolist(), self.constants)
-                # In fractions: floats may only nearly reach the answer.
-                if reaches(template, by_id.numbers[row], by_id.answers[row]):
-                    log_prob = float(drawn.log_prob[i, beam])
-                    found[by_id.ids[row]].append(Scored(template, klass(template), log_prob, self.name))
+                log_prob = float(drawn.log_prob[i, beam])
+                found[by_id.ids[row]].append(Scored(template, klass(template), log_prob, self.name))
             on_batch(len(batch.rows))
         return [
             Generated(problem_id, tuple(sorted(scored, key=lambda candidate: -candidate.log_prob)))

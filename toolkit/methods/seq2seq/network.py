@@ -24,6 +24,7 @@ from toolkit.equations import tree as signs
 from toolkit.methods.random_sampling.paths import OPERATORS, apply
 from toolkit.methods.seq2seq.config import Seq2SeqConfig
 from toolkit.methods.warm.explore import LARGEST
+from toolkit.methods.warm.paths import path_hash
 from toolkit.nn.batches import Batch, pi_readings
 from toolkit.nn.encoder import Encoder
 
@@ -150,7 +151,10 @@ def sequence_log_prob(model: Seq2SeqNetwork, encoded: Tensor, operands: Tensor, 
 
 
 def rewarded(drawn: Drawn, batch: Batch, constants: Sequence[Constant]) -> Tensor:
-    """Which prefixes [B, W] reach the answer: all are evaluated at once, each on a stack of its own."""
+    """Which prefixes [B, W] reach the answer.
+
+    All are evaluated at once, each on a stack of its own. What is near the answer is checked in fractions.
+    """
     row, beam = drawn.log_prob.isfinite().nonzero(as_tuple=True)
     written = drawn.tokens[row, beam]  # [M, T]
     every = torch.arange(len(row), device=row.device)
@@ -168,8 +172,14 @@ def rewarded(drawn: Drawn, batch: Batch, constants: Sequence[Constant]) -> Tenso
         stack[every, top] = torch.where(is_operator.unsqueeze(1), result, values[row, slot])
         height = torch.where(token >= 0, top + 1, height)
     gap = (stack[:, 0] - batch.answers[row].unsqueeze(1)).abs()
+    near = (sound & (gap <= batch.tolerances[row].unsqueeze(1))).any(1)
+    row, beam, prefixes = row[near], beam[near], written[near].cpu()
     reached = torch.zeros_like(drawn.log_prob, dtype=torch.bool)
-    reached[row, beam] = (sound & (gap <= batch.tolerances[row].unsqueeze(1))).any(1)
+    reached[row, beam] = batch.check(
+        batch.rows[row],
+        path_hash(prefixes.unsqueeze(-1)),
+        lambda i: to_template(prefixes[i].tolist(), constants),
+    )
     return reached
 
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from toolkit.methods.warm.paths import path_hash
 from toolkit.methods.warm.policy import Encoded, Policy, State
 from toolkit.nn.batches import Batch, pi_readings
 
@@ -82,14 +83,14 @@ def explore(
         scores, hit = scores.flatten(1), hit.flatten(1)
         if lookahead:
             best, at = scores.masked_fill(~hit, -torch.inf).topk(min(most, scores.shape[1]), 1)
-            _keep_hits(hits, first, beams, best, at, shape, step)
-            scores = scores.masked_fill(hit, -torch.inf)
+            right = _keep_hits(hits, first, model, batch, beams, best, at, shape, step)
+            scores = scores.masked_fill(hit.scatter(1, at, right), -torch.inf)
         at = _draw(scores, width, generator)
         drawn = scores.gather(1, at)
         if not lookahead:
-            rewarded = hit.gather(1, at)
-            _keep_hits(hits, first, beams, drawn.masked_fill(~rewarded, -torch.inf), at, shape, step)
-            drawn = drawn.masked_fill(rewarded, -torch.inf)
+            near = drawn.masked_fill(~hit.gather(1, at), -torch.inf)
+            right = _keep_hits(hits, first, model, batch, beams, near, at, shape, step)
+            drawn = drawn.masked_fill(right, -torch.inf)
         goes_on = (step < first[beams.alive] + extra_steps) & (step < longest - 1) & drawn.isfinite().any(1)
         beams = _advance(model, beams, joint.hidden, results.flatten(1, 4), at, drawn, shape, step)
         failed[beams.alive] = beams.paths[:, 0]
@@ -156,21 +157,37 @@ def _triplets(at: Tensor, shape: torch.Size) -> tuple[Tensor, Tensor]:
 def _keep_hits(
     hits: list[FoundPaths],
     first: Tensor,
+    model: Policy,
+    batch: Batch,
     beams: Beams,
     scores: Tensor,
     at: Tensor,
     shape: torch.Size,
     step: int,
-) -> None:
-    rows, columns = scores.isfinite().nonzero(as_tuple=True)
+) -> Tensor:
+    """Of what is near the answer (a finite score), keep what reaches it exactly; return which that is."""
+    right = scores.isfinite()
+    rows, columns = right.nonzero(as_tuple=True)
     if not len(rows):
-        return
+        return right
     beam, triplets = _triplets(at[rows, columns], shape)
     paths = beams.paths[rows, beam].clone()
     paths[:, step] = triplets
     problem = beams.alive[rows]
+    exact = _are_right(model, batch, problem, paths)
+    right[rows, columns] = exact
+    rows, columns, paths, problem = rows[exact], columns[exact], paths[exact], problem[exact]
     first[problem] = first[problem].clamp(max=step)
     hits.append(FoundPaths(problem, paths, scores[rows, columns]))
+    return right
+
+
+def _are_right(model: Policy, batch: Batch, problem: Tensor, paths: Tensor) -> Tensor:
+    """Which paths [K] reach the answers of their problems [K] in the batch."""
+    codes = model.layout.pruned(model.layout.to_codes(paths, batch.n)).cpu()
+    return batch.check(
+        batch.rows[problem], path_hash(codes), lambda i: model.layout.template(codes[i].tolist())
+    )
 
 
 def _advance(

@@ -157,7 +157,7 @@ def near_miss(templates: Sequence[Expr], numbers: Sequence[Fraction], answer: fl
     misses: list[tuple[float, str]] = []
     for template in templates:
         if count_operators(template) <= READABLE:
-            with suppress(EquationError, OverflowError):
+            with suppress(EquationError):
                 value = float(evaluate(template, numbers, pi))
                 misses.append((abs(value - answer), f"{show(template)} = {value:.6g}"))
     return min(misses)[1] if misses else None

@@ -156,5 +156,5 @@ class Graph2Tree(Gts):
 def _value(template: Expr, numbers: Sequence[Fraction], lang: str) -> float | None:
     try:
         return float(evaluate(template, numbers, language(lang).pi))
-    except (EquationError, OverflowError):
+    except EquationError:
         return None
