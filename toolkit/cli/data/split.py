@@ -9,7 +9,7 @@ from toolkit.cli.parameters import shares, skip_bad_option
 from toolkit.data.duplicates import across_splits, near_duplicates
 from toolkit.data.read import read_problems
 from toolkit.data.split import folds, split
-from toolkit.data.write import WRITERS, write_table
+from toolkit.data.write import WRITERS, write_table, write_tables
 
 
 @click.command(
@@ -59,8 +59,7 @@ def split_command(
     if out.suffix:
         write_table(problems, out)
     else:
-        for name in sizes:
-            write_table(problems.filter(split=name), out / f"{name}.parquet")
+        write_tables({out / f"{name}.parquet": problems.filter(split=name) for name in sizes})
     separated = across_splits(problems, pairs)
     if as_json:
         print_json({"sizes": sizes, "duplicates_across_splits": len(separated), "out": str(out)})
