@@ -54,8 +54,8 @@ def test_what_is_shown_loads_back_to_the_same_configuration(kind, written):
 def test_odd_values_are_shown_so_that_they_load_back(data, written):
     config = LoopConfig(
         data=data,
-        constants=("1", "π", "1/2"),
-        annotator={"name": "label-studio", "project": "#, ]"},
+        constants=("1", "π", "12.5"),
+        annotator={"project": "#, ]"},
         limit=30,
     )
     path = written(json.dumps(config.model_dump(mode="json")))  # JSON is YAML

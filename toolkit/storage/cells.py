@@ -13,7 +13,7 @@ import polars as pl
 
 _SIGN = "[=+@＝＋－＠-]"
 _BLANK = r"[\s\x1c-\x1f]"  # what both Python and Polars take for a blank
-_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z"
+_NUMBER = r"-\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z"
 _PLACE = re.compile(
     r"\A'*(?=[\t\r\n])"
     rf"|\A{_BLANK}*'*(?={_SIGN})(?!{_NUMBER})"

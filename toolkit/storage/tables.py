@@ -5,11 +5,12 @@ files: that is a `BaseException`, and it is also printed. Here it is neither.
 """
 
 import os
+import re
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
@@ -29,7 +30,8 @@ TEXT_READERS: dict[str, Callable[[bytes, pl.Schema], pl.DataFrame]] = {
     ".csv": lambda raw, schema: from_cells(pl.read_csv(raw, infer_schema=False)),
 }
 
-_redirecting = threading.Lock()
+_FROM_SYSTEM = re.compile(r"^.*IO error: | \(os error \d+\)")  # what Polars adds to "File too large"
+_redirecting = threading.RLock()
 
 
 def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
@@ -137,32 +139,31 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, parquet.Damaged):
         return f"the Parquet file is broken ({error})"
     said = getattr(error, "strerror", None) or str(error)
-    first = (said.splitlines() or [""])[0].rstrip(".")
+    first = _FROM_SYSTEM.sub("", (said.splitlines() or [""])[0]).rstrip(".")
     return first if len(first) <= LONGEST_REASON else f"{first[:LONGEST_REASON]}…"
 
 
 @contextmanager
 def _panics_unprinted() -> Iterator[None]:
     """Within this block what goes to the error stream is held back, and dropped if there was a panic."""
-    with _redirecting, tempfile.TemporaryFile() as held:
-        with suppress(AttributeError, OSError, ValueError):
-            sys.stderr.flush()
+    with _redirecting, ExitStack() as opened:
         try:
             stream = os.dup(2)
-        except OSError:  # there is no error stream
+            opened.callback(os.close, stream)
+            held = opened.enter_context(tempfile.TemporaryFile())
+        except OSError:  # there is no error stream, or no place to hold it back
             yield
             return
+        with suppress(AttributeError, OSError, ValueError):
+            sys.stderr.flush()
         os.dup2(held.fileno(), 2)
-        panicked = False
         try:
             yield
         except pl.exceptions.PanicException:
-            panicked = True
+            held.truncate(0)
             raise
         finally:
             os.dup2(stream, 2)
             held.seek(0)
-            if not panicked:
-                with suppress(OSError):
-                    os.write(2, held.read())
-            os.close(stream)
+            with suppress(OSError):
+                os.write(2, held.read())
