@@ -117,7 +117,7 @@ def test_one_long_text_in_a_million_rows_is_refused(tmp_path):
     texts = pl.DataFrame({"text": pl.repeat("x" * 20_000, 15_000, eager=True)})
     for table in (texts, texts.select(pl.concat_list("text")), texts.select(pl.struct("text").alias("all"))):
         table.write_parquet(path)
-        with pytest.raises(WarmkitError, match=r"long\.parquet: it unpacks to 300\.0 MB"):
+        with pytest.raises(WarmkitError, match=r"long\.parquet: it unpacks to 30\d\.\d MB"):
             read_parquet(path)
 
 
