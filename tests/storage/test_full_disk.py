@@ -7,12 +7,15 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from toolkit.data.read import read_problems
 from toolkit.data.write import write_table
 
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
 LIMIT = 16_384  # bytes of a file
 
 COMMANDS = {
@@ -34,7 +37,7 @@ def limited() -> None:
 
 def warmkit(*arguments, folder, **how):
     command = [sys.executable, "-m", "toolkit.cli", *arguments]
-    env = {**os.environ, "PYTHONPATH": os.getcwd()}
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, **how)
 
 
