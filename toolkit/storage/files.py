@@ -48,7 +48,7 @@ def read_text(path: Path) -> str:
 
 def decoded(raw: bytes, path: Path) -> str:
     """The bytes of a file as text."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:2]:
         raise WarmkitError(
             f"{path}: the file is UTF-16. Save it as UTF-8 (iconv -f UTF-16 -t UTF-8 {path.name})."
         )
