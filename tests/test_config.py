@@ -1,7 +1,11 @@
+import json
+import os
 from pathlib import Path
+from typing import Annotated, Literal, get_args, get_origin
 
 import pytest
 
+from toolkit.cli.config import KINDS as KINDS_OF_CONFIG
 from toolkit.config import Section, load_config
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import PLUGINS, LoopConfig
@@ -99,9 +103,86 @@ def test_a_broken_file_is_named_with_its_line(tmp_path):
         load_config(WarmConfig, path)
 
 
-@pytest.mark.parametrize("written", ["seed: 2001-99-99\n", "seed: " + "[" * 5_000])
+ODD = ["2001-99-99", "[" * 5_000, "{" * 5_000, "!!int x", "!!bool x", "!!timestamp x", "9" * 5_000, "*a"]
+
+
+@pytest.mark.parametrize("written", [f"seed: {value}\n" for value in ODD])
 def test_what_the_yaml_reader_itself_stumbles_over_is_a_sentence(written, tmp_path):
     path = tmp_path / "odd.yaml"
     path.write_text(written, encoding="utf-8")
     with pytest.raises(WarmkitError, match=r"odd\.yaml.*: this is not YAML"):
         load_config(WarmConfig, path)
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_a_setting_that_yaml_stumbles_over_is_a_sentence_about_the_key(value):
+    with pytest.raises(WarmkitError, match=r"^configuration: seed: .*\.$"):
+        load_config(LoopConfig, None, [f"seed={value}"])
+
+
+def test_a_few_lines_that_stand_for_billions_of_values_are_refused(tmp_path):
+    path = tmp_path / "laughs.yaml"
+    levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    path.write_text("\n".join(["a0: &a0 [x, x]", *levels, "space: *a29\n"]), encoding="utf-8")
+    with pytest.raises(WarmkitError, match=r"laughs\.yaml, line 2: this is not YAML: aliases"):
+        load_config(TuneConfig, path)
+
+
+def test_a_pipe_and_a_device_are_no_configuration(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for path, kind in ((tmp_path / "pipe.yaml", "a pipe"), (Path("/dev/zero"), "a device")):
+        with pytest.raises(WarmkitError, match=f"{path}: it can't be read: it is {kind}"):
+            load_config(LoopConfig, path)
+
+
+def test_of_many_wrong_keys_some_are_listed_and_the_rest_counted():
+    with pytest.raises(WarmkitError, match=r"… and 60 more") as caught:
+        load_config(LoopConfig, None, [f"x{n}=1" for n in range(70)])
+    assert str(caught.value).count("\n") == 10
+
+
+def test_a_grid_that_nobody_can_try_is_refused():
+    space = {key: list(range(1, 100)) for key in ("beam_width", "warm.train.epochs", "warm.model.hidden")}
+    with pytest.raises(WarmkitError, match="the grid has 970,299 settings, and at most 100,000"):
+        load_config(TuneConfig, None, [f"space={json.dumps(space)}"])
+
+
+def numbers(kind):
+    """Every field of a section, and of the sections in it, that is a number or several, with its bounds."""
+    for name, field in kind.model_fields.items():
+        bounds = {type(bound).__name__ for bound in field.metadata}
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from numbers(field.annotation)
+        elif field.annotation is not bool:
+            yield from leaves(f"{kind.__name__}.{name}", field.annotation, bounds)
+
+
+def leaves(name, annotation, bounds):
+    if annotation in (int, float):
+        yield name, bounds
+    elif isinstance(annotation, type) and issubclass(annotation, Section):
+        yield from numbers(annotation)
+    elif get_origin(annotation) is Annotated:
+        inner = annotation.__metadata__[0].metadata
+        yield from leaves(name, annotation.__origin__, bounds | {type(bound).__name__ for bound in inner})
+    elif get_origin(annotation) is not Literal:
+        for part in get_args(annotation):
+            yield from leaves(name, part, bounds)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_CONFIG)
+def test_every_number_has_a_lower_and_an_upper_bound(kind):
+    found = dict(numbers(KINDS_OF_CONFIG[kind]))
+    assert found
+    unbounded = [
+        name for name, bounds in found.items() if not (bounds & {"Ge", "Gt"} and bounds & {"Le", "Lt"})
+    ]
+    assert unbounded == []
+
+
+@pytest.mark.parametrize(
+    "override", ["warm.model.hidden=1000000000", "generate.width=10000000", "stop.rounds=1e18", "seed=-1"]
+)
+def test_absurd_sizes_are_refused(override):
+    with pytest.raises(WarmkitError, match="Input should be"):
+        load_config(LoopConfig, None, [override])

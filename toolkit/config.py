@@ -4,12 +4,13 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from toolkit.errors import WarmkitError
+from toolkit.storage.files import read_text
 
 
 class Section(BaseModel):
@@ -17,6 +18,10 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+
+MOST_SHOWN = 10  # wrong keys that a message lists
+MAX_SEED = 2**32 - 1  # what NumPy takes
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 
 Config = TypeVar("Config", bound=Section)
 
@@ -30,9 +35,11 @@ def load_config(kind: type[Config], path: Path | str | None, overrides: Iterable
         return kind.model_validate(values)
     except ValidationError as error:
         source = str(path) if path else "configuration"
-        raise WarmkitError(
-            "\n".join(_sentence(source, kind, problem) for problem in error.errors())
-        ) from None
+        problems = error.errors()
+        sentences = [_sentence(source, kind, problem) for problem in problems[:MOST_SHOWN]]
+        if len(problems) > MOST_SHOWN:
+            sentences.append(f"{source}: … and {len(problems) - MOST_SHOWN:,} more")
+        raise WarmkitError("\n".join(sentences)) from None
 
 
 def settings_of(kind: type[Config], settings: Section | Mapping[str, object] | None) -> Config:
@@ -51,20 +58,35 @@ def _written(value: object) -> str:
 def read_yaml(path: Path) -> dict[str, Any]:
     """The content of a configuration file, not yet checked."""
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise WarmkitError(f"{path}: there is no such file.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise WarmkitError(f"{path}: it can't be read: {error}.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date; endless brackets
+        values = _parse_yaml(read_text(path))
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise WarmkitError(f"{path}{line}: this is not YAML.") from None
+        problem = getattr(error, "problem", None)
+        raise WarmkitError(f"{path}{line}: this is not YAML{f': {problem}' if problem else ''}.") from None
     if values is None:
         return {}
     if not isinstance(values, dict):
         raise WarmkitError(f"{path}: this is not a configuration: it has no named keys.")
     return values
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without aliases: a few lines of them stand for more values than a machine can hold."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed here", mark)
+        return super().compose_node(parent, index)
+
+
+def _parse_yaml(text: str) -> Any:
+    """A value. Whatever is wrong with the text is a `YAMLError`."""
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise yaml.YAMLError(str(error)) from None  # an impossible date, !!int x, brackets without end
 
 
 def to_yaml(config: Section) -> str:
@@ -109,7 +131,7 @@ def _set(values: dict[str, Any], override: str, known: list[str]) -> None:
         if not isinstance(values, dict):
             raise WarmkitError(f"{override!r}: {section} is a value, not a section.")
     try:
-        values[name] = yaml.safe_load(written)
+        values[name] = _parse_yaml(written)
     except yaml.YAMLError:
         values[name] = written
 

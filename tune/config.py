@@ -1,13 +1,14 @@
 """A sweep as keys: a configuration of the loop, which all trials share, and the keys that vary."""
 
 import difflib
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
-from toolkit.config import Section, full_key, known_keys
+from toolkit.config import Section, Seed, full_key, known_keys
 from toolkit.loop.config import PLUGINS, LoopConfig
 
 GOLD = "gold"  # LoopConfig calls it `known`, because annotators add to it
@@ -16,12 +17,16 @@ SECTIONS = ("generate.", *(f"{plugin.section}." for plugin in PLUGINS))
 SINGLE = ("method", "solver_kind", "constants")
 
 
+MOST_TRIALS = 100_000
+Bounded = Annotated[int | float, Field(ge=-1e15, le=1e15)]
+
+
 class Span(Section):
     """The values of one key: a list of them, or a range to draw from."""
 
     choice: tuple[Any, ...] = ()
-    low: int | float | None = None
-    high: int | float | None = None
+    low: Bounded | None = None
+    high: Bounded | None = None
     log: bool = False
 
     @model_validator(mode="before")
@@ -59,9 +64,9 @@ PAPER = {  # how many gold equations, how wide a beam
 
 
 class BudgetConfig(Section):
-    trials: int | None = Field(None, ge=1, description="run only this many trials; null: all")
+    trials: int | None = Field(None, ge=1, le=1_000_000, description="run only this many trials; null: all")
     seconds: float | None = Field(
-        None, gt=0, description="time limit from the start or resumption of a sweep; null: none"
+        None, gt=0, le=1e9, description="time limit from the start or resumption of a sweep; null: none"
     )
 
 
@@ -75,17 +80,21 @@ class TuneConfig(LoopConfig):
     space: dict[str, Span] = Field(
         PAPER, description="dotted key: [values], or {low, high, log} to draw from"
     )
-    seeds: tuple[int, ...] = Field((0,), min_length=1, description="each setting is tried with each seed")
+    seeds: tuple[Seed, ...] = Field(
+        (0,), min_length=1, max_length=MOST_TRIALS, description="each setting is tried with each seed"
+    )
     search: Literal["grid", "random", "tpe"] = Field(
         "grid", validate_default=True, description="tpe learns from the trials so far (Optuna)"
     )
-    draws: int = Field(20, ge=1, description="settings that random draws, or tpe proposes")
+    draws: int = Field(20, ge=1, le=MOST_TRIALS, description="settings that random draws, or tpe proposes")
     measure_solver: bool = Field(True, description="each trial also trains a solver, tested on the test part")
     metric: Literal["reached", "gold_equivalent", "answer_accuracy", "seconds"] = "gold_equivalent"
     mode: Literal["max", "min"] = "max"
     asha: bool = Field(False, description="stop trials early if they reach fewer answers than others")
-    grace: int = Field(2, ge=1, description="epochs that every trial gets before ASHA may stop it")
-    reduction: int = Field(3, ge=2, description="ASHA lets one trial in this many continue")
+    grace: int = Field(
+        2, ge=1, le=1_000_000, description="epochs that every trial gets before ASHA may stop it"
+    )
+    reduction: int = Field(3, ge=2, le=1_000_000, description="ASHA lets one trial in this many continue")
     budget: BudgetConfig = BudgetConfig()
 
     @field_validator("space")
@@ -98,11 +107,16 @@ class TuneConfig(LoopConfig):
     @field_validator("search")
     @classmethod
     def _has_values(cls, search: str, info: Any) -> str:
-        for key, span in info.data.get("space", {}).items():
+        space = info.data.get("space", {})
+        for key, span in space.items():
             if search == "grid" and span.is_range:
                 raise PydanticCustomError(
                     "grid", f"{key} is a range: list its values, or set search: random or tpe"
                 )
+        settings = math.prod(len(span.choice) for span in space.values())
+        if search == "grid" and settings > MOST_TRIALS:
+            sentence = f"the grid has {settings:,} settings, and at most {MOST_TRIALS:,} can be planned"
+            raise PydanticCustomError("grid", "{sentence}", {"sentence": f"{sentence}: set search: random"})
         return search
 
     @field_validator("metric")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toolkit.config import MAX_SEED
 from toolkit.errors import WarmkitError
 from tune.config import Span, TuneConfig
 from tune.plan import Trial, apply, canonical, draws
@@ -34,7 +35,7 @@ def propose(
 ) -> dict[str, Any] | None:
     """A setting that is not in the plan yet; None if there seems to be none left."""
     known = {canonical(apply(config.base, trial.keys)) for trial in plan}
-    seed = config.seed + len(plan)
+    seed = (config.seed + len(plan)) % (MAX_SEED + 1)
     by_chance = draws(config.space, np.random.default_rng(seed))
     asked = itertools.islice(_likely(config, results, seed), ASKED)
     for keys in itertools.chain(asked, itertools.islice(by_chance, DRAWN)):

@@ -26,8 +26,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import ClusterSpec, session
 from toolkit.config import load_config
@@ -36,6 +34,7 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import build_folder, locked, read_sets, refuse_changes
 from toolkit.storage.atomic import replacing
+from toolkit.storage.tables import read_parquet
 from tune.config import TuneConfig
 from tune.plan import Trial, longest, proposals, trials
 from tune.propose import need_optuna, propose
@@ -196,7 +195,7 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[TrialResult], ob
 
 def _problem_set(path: Path) -> ProblemSet:
     """A problem set whose texts are already read, so that no trial has to read them."""
-    return ProblemSet.from_frame(pl.read_parquet(path), name=str(path))
+    return ProblemSet.from_frame(read_parquet(path), name=str(path))
 
 
 @contextmanager

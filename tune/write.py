@@ -5,11 +5,10 @@ import shlex
 from importlib.metadata import version
 from typing import Any
 
-import polars as pl
-
 from toolkit.config import to_yaml
 from toolkit.data.write import write_table
 from toolkit.storage.atomic import replacing
+from toolkit.storage.tables import count_rows
 from tune.plan import describe
 from tune.report import SweepFigures, render
 from tune.results import SHARES, Setting, deviation, ranked, table, values
@@ -35,8 +34,8 @@ def write_results(sweep: Sweep) -> dict[str, Any]:
     figures = SweepFigures(
         name=folder.name,
         config=sweep.config,
-        problems=_rows(sweep, "problems"),
-        test_problems=_rows(sweep, "test"),
+        problems=count_rows(folder / "problems.parquet"),
+        test_problems=count_rows(folder / "test.parquet"),
         planned=sweep.planned,
         results=results,
         seconds=sum(values(results, "seconds")),
@@ -53,10 +52,6 @@ def write_results(sweep: Sweep) -> dict[str, Any]:
         "results": str(table_file),
         "page": str(page_file),
     }
-
-
-def _rows(sweep: Sweep, name: str) -> int:
-    return pl.scan_parquet(sweep.folder / f"{name}.parquet").select(pl.len()).collect().item()  # type: ignore[no-any-return]
 
 
 def _brief(sweep: Sweep, best: Setting) -> dict[str, Any]:

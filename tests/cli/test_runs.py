@@ -110,7 +110,7 @@ def test_runs_are_listed_with_their_figures_the_newest_first(tmp_path):
 
 def test_on_a_small_screen_no_figure_is_folded(tmp_path, monkeypatch):
     make(tmp_path, "a-run-with-a-rather-long-name")
-    monkeypatch.setattr("toolkit.cli.output.Console.is_terminal", True)
+    monkeypatch.setattr("toolkit.screen.Screen.is_terminal", True)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")
     output = call(tmp_path, "list").stdout

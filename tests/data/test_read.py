@@ -3,10 +3,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
+from toolkit.cli import main
 from toolkit.data import PROBLEMS, read_problems
 from toolkit.data.read import is_fold_file, with_folds
-from toolkit.data.write import write_table
+from toolkit.data.records import read_records
+from toolkit.data.write import WRITERS, write_table
 from toolkit.errors import WarmkitError
 
 GOOD = {
@@ -240,6 +243,20 @@ def test_a_line_that_is_no_json_is_one_bad_row(tmp_path):
         ("wide.csv", "id,text,answer\n1," + "x" * 200_000 + ",2\n", "line 2: the CSV is broken here"),
         ("broken.xml", "<ProblemSet>\n<Problem></ProblemSet>", "line 2: the XML is broken here"),
         ("other.xml", "<html></html>", "no <Problem> elements"),
+        ("7.xml", "<?xml version='1.0' encoding='utf-7'?><ProblemSet/>", "it declares the encoding utf-7"),
+        ("16.xml", "<?xml version='1.0' encoding='UTF-16'?><ProblemSet/>", "it declares the encoding UTF-16"),
+        (
+            "file.xml",
+            '<!DOCTYPE x [<!ENTITY a SYSTEM "/etc/passwd">]><x>&a;</x>',
+            "document type declaration",
+        ),
+        ("entity.xml", "<ProblemSet>&a;</ProblemSet>", "line 1: the XML is broken here (undefined entity)"),
+        ("open.csv", 'id,text,answer\n1,"5 apples,5\n2,6 pens,6\n', "line 2: the CSV is broken here"),
+        ("nul.json", b'[{"id": 1,\0 "text": "5"}]', "line 1: the JSON is broken here"),
+        ("twice.json", '[{"id": 1},\n{"text": "5", "text": "6"}]', "line 2: the key 'text' is there twice"),
+        ("digits.json", '[{"id": 1, "text": "5", "answer": ' + "9" * 5_000 + "}]", "too deep or too large"),
+        ("wide.json", '{"id": 1}'.encode("utf-16-le"), "the file is UTF-16"),
+        ("archive.jsonl.gz", b"\x1f\x8b\x08\x00", "a gzip archive"),
         ("bomb.xml", '<!DOCTYPE x [<!ENTITY a "aaa">]><ProblemSet/>', "document type declaration"),
         ("broken.parquet", b"PAR1 and then nothing", "the Parquet file is broken"),
     ],
@@ -250,6 +267,44 @@ def test_an_unreadable_file_is_one_sentence(tmp_path, name, content, words):
         read_problems(path, skip_bad=True)
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_a_text_of_many_pieces_is_read_in_one_go(tmp_path):
+    """Each entity is a piece of its own. Joined one by one, two megabytes took over a minute."""
+    body = "&amp;" * 400_000
+    record = "<Problem ID='1'><Body>{}</Body><Question>5 or 6?</Question><Answer>11</Answer></Problem>"
+    path = written(tmp_path, "long.xml", f"<ProblemSet>{record.format(body)}</ProblemSet>")
+    ((_, fields),) = read_records(path)
+    assert fields["Body"] == "&" * 400_000
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    for name, content in (("a.jsonl", lines(GOOD)), ("a.csv", "id,text,answer\na,5 and 6 pens,11\n")):
+        read = read_problems(written(tmp_path, name, b"\xef\xbb\xbf" + content.encode()))
+        assert read.ids == ("a",)
+
+
+@pytest.mark.parametrize("field", ["id", "text", "equation", "split", "lang", "answer"])
+@pytest.mark.parametrize("wrong", ["\ud800", "a\udcff", "\0"])
+def test_half_a_character_is_a_bad_row_and_everything_else_can_be_written(tmp_path, field, wrong):
+    row = {**GOOD, "id": "second", field: f"{GOOD.get(field) or ''}{wrong}"}
+    path = written(tmp_path, "in.jsonl", json.dumps(GOOD) + "\n" + json.dumps(row) + "\n")
+    read = read_problems(path, skip_bad=True)
+    (bad,) = read.bad
+    assert bad.line == 2
+    for suffix in WRITERS:
+        write_table(read.table, tmp_path / f"out{suffix}")
+        assert read_problems(tmp_path / f"out{suffix}").ids == (GOOD["id"],)
+    for command in (["check", "--json"], ["check"], ["show", "--skip-bad"], ["show"]):
+        result = CliRunner().invoke(main, ["data", *command, str(path)])
+        assert isinstance(result.exception, SystemExit | None)
+        result.output.encode()
+
+
+def test_a_column_named_with_half_a_character_is_shown_without_it(tmp_path):
+    path = written(tmp_path, "in.json", json.dumps([{"\ud800": 1, "b": 2}]))
+    result = CliRunner().invoke(main, ["data", "check", str(path)])
+    assert result.exit_code == 1 and "its fields (�, b) match no known format" in result.output
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path):

@@ -13,15 +13,21 @@ from toolkit.config import Section
 class StopConfig(Section):
     """What ends a run. A rule whose key is null is off; an empty pool always ends it."""
 
-    budget: int | None = Field(None, ge=0, description="problems that annotators settle, in all")
-    rounds: int | None = Field(5, ge=1, description="rounds of asking")
-    kappa: float | None = Field(
-        0.99, le=1, description="agreement of successive models (Bloodgood and Vijay-Shanker 2009)"
+    budget: int | None = Field(
+        None, ge=0, le=1_000_000_000, description="problems that annotators settle, in all"
     )
-    kappa_rounds: int = Field(2, ge=1, description="rounds that kappa is averaged over: one may be chance")
-    uncertainty: float | None = Field(None, ge=0, description="mean uncertainty of what is left")
-    plateau_rounds: int | None = Field(None, ge=1, description="rounds that gained nothing")
-    plateau_gain: float = Field(0.005, ge=0, description="what counts as nothing: half a point of a share")
+    rounds: int | None = Field(5, ge=1, le=100_000, description="rounds of asking")
+    kappa: float | None = Field(
+        0.99, ge=-1, le=1, description="agreement of successive models (Bloodgood and Vijay-Shanker 2009)"
+    )
+    kappa_rounds: int = Field(
+        2, ge=1, le=100_000, description="rounds that kappa is averaged over: one may be chance"
+    )
+    uncertainty: float | None = Field(None, ge=0, le=1_000, description="mean uncertainty of what is left")
+    plateau_rounds: int | None = Field(None, ge=1, le=100_000, description="rounds that gained nothing")
+    plateau_gain: float = Field(
+        0.005, ge=0, le=1, description="what counts as nothing: half a point of a share"
+    )
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.annotators.questions import Question, Response, ResponseKind, ShownCandidate, labels
-from toolkit.annotators.sheet import BrokenSheet, Row, read_csv, read_jsonl, to_cell
+from toolkit.annotators.sheet import BrokenSheet, Row, read_csv, read_jsonl
 from toolkit.equations import show_number
 from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import replacing
+from toolkit.storage.cells import to_cell
 
 MOST_CANDIDATES = 5
 SUFFIXES = (".csv", ".jsonl")
@@ -233,6 +234,10 @@ class FileAnnotator:
     def _filled(self, path: Path, round_: int) -> tuple[float, list[tuple[int, Row]]]:
         """When a sheet was saved, and its rows by line; none, and a warning, while it can't be read."""
         try:
+            if path.exists() and not path.is_file():  # a pipe would never end
+                raise WarmkitError(
+                    f"{path}: this is not a file. Delete it, and resume the run to get a new one."
+                )
             saved = path.stat().st_mtime
             raw = path.read_bytes()
         except FileNotFoundError:

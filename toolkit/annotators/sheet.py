@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator, Sequence
 
-Row = dict[str, str]
+from toolkit.storage.cells import from_cell
 
-_DANGEROUS = "=+-@\t\r\n＝＋－＠"  # a spreadsheet may run a cell that starts so
-_SEPARATED = re.compile(r"([;\t\r\n]\s*)(?=[=+@＝＋－＠-])")  # a cell of its own where ; or a tab separates
+Row = dict[str, str]
 
 
 class BrokenSheet(Exception):
@@ -18,17 +16,6 @@ class BrokenSheet(Exception):
     def __init__(self, line: int | None, what: str) -> None:
         super().__init__(what)
         self.line = line
-
-
-def to_cell(value: str) -> str:
-    """A cell that no spreadsheet runs as a formula, whatever it takes for a separator."""
-    value = _SEPARATED.sub(r"\1'", value)
-    return f"'{value}" if value.lstrip("'").startswith(tuple(_DANGEROUS)) else value
-
-
-def from_cell(value: str) -> str:
-    inner = value.lstrip("'")
-    return value[1:] if value.startswith("'") and inner.startswith(tuple(_DANGEROUS)) else value
 
 
 def read_csv(raw: bytes) -> Iterator[tuple[int, Row]]:

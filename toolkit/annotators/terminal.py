@@ -6,18 +6,17 @@ A response leaves as soon as it is given, so a kill costs at most the line being
 import getpass
 import sys
 import time
-import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NoReturn, TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from toolkit.annotators.judge import judge
 from toolkit.annotators.questions import Question, Response, ResponseKind, ShownCandidate, labels
 from toolkit.equations import Constant, show_number
+from toolkit.screen import Screen
 
 HELP = """\
 an equation   such as 76 - 25, over the numbers of the text; N0, N1, … may stand for them
@@ -59,7 +58,7 @@ class Terminal:
     ) -> None:
         self._constants = tuple(constants)
         self._source = source
-        self._screen = Console(file=output, stderr=output is None, highlight=False)
+        self._screen = Screen(file=output, stderr=output is None)
         self._clock = clock
         self._annotator = _user()
         self._asked: dict[Key, Question] = {}  # in the order of asking, the latest wording of each
@@ -191,7 +190,7 @@ class Terminal:
             self._print(f"You said: {before.equation or kinds.get(before.kind)}. Enter keeps it.", "yellow")
 
     def _print(self, message: str, style: str = "") -> None:
-        self._screen.print(Text(_harmless(message), style), soft_wrap=True)
+        self._screen.print(Text(message, style), soft_wrap=True)
 
     def _line(self, prompt: str) -> str:
         """One line without its surrounding blanks; the end of the input is like quitting."""
@@ -213,11 +212,6 @@ def _read(line: str, candidates: Sequence[ShownCandidate]) -> tuple[str, str | N
     if line.isdecimal() and len(line) < 4 and 1 <= int(line) <= len(candidates):
         return candidates[int(line) - 1]
     return line, None
-
-
-def _harmless(text: str) -> str:
-    """Without control characters: a problem's text must not move the cursor or colour the screen."""
-    return "".join("�" if unicodedata.category(c) == "Cc" and c not in "\n\t" else c for c in text)
 
 
 def _user() -> str:

@@ -1,5 +1,8 @@
 """The `warmkit` command. Each verb has its own file, which is imported only when the verb is used."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +25,9 @@ COMMANDS = {
 }
 
 
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+
+
 class Commands(click.Group):
     """Loads the file of a verb when the verb is called. --help reads the table above and loads no file."""
 
@@ -39,15 +45,38 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for argument in args:
+            if _HALF_CHARACTER.search(argument):  # bytes that are not UTF-8
+                raise click.UsageError(f"The argument {ascii(argument)[:80]} is not text in UTF-8.", ctx)
+        return super().parse_args(ctx, args)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _harmless_errors():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Errors that a person can fix become one message and exit code 1."""
         from toolkit.cli.hints import with_hint
         from toolkit.errors import WarmkitError
 
-        try:
-            return super().invoke(ctx)
-        except WarmkitError as error:
-            raise click.ClickException(with_hint(error, ctx.invoked_subcommand)) from None
+        with _harmless_errors():
+            try:
+                return super().invoke(ctx)
+            except WarmkitError as error:
+                raise click.ClickException(with_hint(error, ctx.invoked_subcommand)) from None
+
+
+@contextmanager
+def _harmless_errors() -> Iterator[None]:
+    """What an error quotes of a file, a server or an argument can't change the terminal."""
+    try:
+        yield
+    except click.ClickException as error:
+        from toolkit.screen import harmless
+
+        error.message = harmless(error.message)  # type: ignore[misc]  # click has no other way in
+        raise
 
 
 @click.group(

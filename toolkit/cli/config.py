@@ -9,7 +9,7 @@ import click
 import yaml
 from pydantic import BaseModel
 
-from toolkit.cli.output import json_option, print_json, print_table, setting
+from toolkit.cli.output import echo, json_option, print_json, print_table, setting
 from toolkit.cli.parameters import set_option
 from toolkit.config import Section, changed_keys, load_config, read_yaml
 from toolkit.errors import WarmkitError
@@ -66,9 +66,9 @@ def show(file: Path | None, kind: str | None, overrides: tuple[str, ...], as_jso
     if as_json:
         print_json(shown.model_dump(mode="json"))
         return
-    click.echo(f"# Use it: {COMMANDS[kind]}")
+    echo(f"# Use it: {COMMANDS[kind]}")
     for line in _lines(shown):
-        click.echo(line)
+        echo(line)
 
 
 @config.command(
@@ -88,7 +88,7 @@ def validate(files: tuple[Path, ...], kind: str | None, as_json: bool) -> None:
     else:
         for result in results:
             ok = f"{result['file']}: ok ({result['kind']})"
-            click.echo(ok if result["ok"] else "\n".join(result["problems"]))
+            echo(ok if result["ok"] else "\n".join(result["problems"]))
     if not all(result["ok"] for result in results):
         sys.exit(1)
 
@@ -115,7 +115,7 @@ def diff(file: Path, other: Path | None, kind: str | None, as_json: bool) -> Non
         rows = [(key, setting(was), setting(value)) for key, (was, value) in changes.items()]
         print_table("", rows, ("key", "before", "now"))
     else:
-        click.echo(f"{file}: it does not differ from {other or 'the defaults'}.")
+        echo(f"{file}: it does not differ from {other or 'the defaults'}.")
 
 
 def _kind_of(files: Sequence[Path]) -> str:

@@ -5,7 +5,7 @@ import sys
 import click
 from rich.text import Text
 
-from toolkit.cli.output import console, json_option, print_json, print_table
+from toolkit.cli.output import echo, json_option, print_json, print_table
 from toolkit.cli.parameters import constants_option, lang_option, number
 from toolkit.data.languages import detect_language
 from toolkit.data.numbers import find_numbers
@@ -24,6 +24,7 @@ from toolkit.equations import (
     verify,
 )
 from toolkit.errors import WarmkitError
+from toolkit.screen import Screen
 
 # An equation may begin with a minus sign, which must not be read as an option.
 _MINUS_FIRST = {"ignore_unknown_options": True}
@@ -75,7 +76,7 @@ def check(
 
 
 def _print_verdict(verdict: Verdict, numbers: list[str]) -> None:
-    out = console()
+    out = Screen()
     out.print(Text("ok", "bold green") if verdict.ok else Text(f"no: {verdict.reason}", "bold red"))
     rows = [("numbers", "   ".join(f"N{j} = {written}" for j, written in enumerate(numbers)) or "none")]
     if verdict.templates:
@@ -126,4 +127,4 @@ def show_command(equation: str, as_json: bool) -> None:
     print_table(
         "", [(name, str(form)) for name, form in forms.items() if name != "tree" and form is not None]
     )
-    click.echo(f"\n{forms['tree']}")
+    echo(f"\n{forms['tree']}")

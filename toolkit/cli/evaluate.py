@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from toolkit.cli.output import json_option, percent, print_json, print_table, waiting
+from toolkit.cli.output import echo, json_option, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import device_option, skip_bad_option, solver_option
 from toolkit.data import read_problems
 from toolkit.statistics import Share
@@ -76,4 +76,4 @@ def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: 
         rows += [row(f"  {lang}", share) for lang, share in found.by_lang.items()]
     print_table(f"{folder} on {data}", rows, ("what", "right", "95 % interval", "problems"))
     if plot is not None:
-        click.echo(f"confusion of operators in {plot}")
+        echo(f"confusion of operators in {plot}")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from toolkit.cli.output import json_option, print_json, waiting
-from toolkit.cli.parameters import constants_option, skip_bad_option
+from toolkit.cli.output import echo, json_option, print_json, waiting
+from toolkit.cli.parameters import FiniteRange, constants_option, skip_bad_option
 from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant
@@ -34,7 +34,7 @@ Examples:
     "--threshold",
     default=0.0,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     help="Leave out equations with a lower posterior.",
 )
 @click.option("--mwptoolkit", is_flag=True, help="Write the three files that MWPToolkit reads, by split.")
@@ -82,7 +82,7 @@ def export(
             }
         )
         return
-    click.echo(
+    echo(
         f"{len(equations):,} of {len(problems):,} problems have an equation, "
         f"{from_gold:,} of them gold. Written to {out}"
     )

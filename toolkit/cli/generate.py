@@ -28,7 +28,9 @@ Examples:
 @click.argument("data")
 @click.option("--model", "folder", required=True, type=click.Path(path_type=Path), help="What `train` wrote.")
 @out_option
-@click.option("--width", default=20, show_default=True, type=click.IntRange(min=1), help="Beams per problem.")
+@click.option(
+    "--width", default=20, show_default=True, type=click.IntRange(1, 100_000), help="Beams per problem."
+)
 @click.option(
     "--search",
     "searched",

@@ -2,7 +2,6 @@
 
 import time
 
-import click
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
@@ -10,7 +9,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from toolkit.cli.output import console, percent
+from toolkit.cli.output import echo, percent
+from toolkit.screen import Screen
 
 SHARES = ("reached", "confidence", "answer_accuracy")
 NAMES = {
@@ -26,7 +26,7 @@ class LiveView:
     """Draws what a loop reports. `interactive` means that the annotator uses the terminal itself."""
 
     def __init__(self, run: str, rounds: int | None, interactive: bool) -> None:
-        self.screen = console(stderr=True)
+        self.screen = Screen(stderr=True)
         self.run, self.rounds, self.interactive = run, rounds, interactive
         self.round, self.name, self.share = 0, "", 0.0
         self.known: dict[str, float | int | None] = {}
@@ -51,7 +51,7 @@ class LiveView:
             self.round_begun = now
         self.round, self.name, self.share, self.message = round_, name, 0.0, ""
         if not self.screen.is_terminal:
-            click.echo(f"round {round_}: {name}", err=True)
+            echo(f"round {round_}: {name}", err=True)
         elif self.interactive and name == "annotate":
             self.live.stop()
         else:
@@ -68,7 +68,7 @@ class LiveView:
 
     def say(self, sentence: str) -> None:
         if sentence != self.message and not self.live.is_started:
-            click.echo(sentence, err=True)
+            echo(sentence, err=True)
         self.message = sentence
         self._draw()
 
@@ -86,7 +86,7 @@ class LiveView:
         parts: list[RenderableType] = [heading, bar, table]
         if self.message:
             parts.append(Text(self.message, "yellow"))
-        self.live.update(Panel(Group(*parts), title=self.run, title_align="left", width=64))
+        self.live.update(Panel(Group(*parts), title=Text(self.run), title_align="left", width=64))
 
     def _written(self, name: str) -> str:
         value = self.known[name]

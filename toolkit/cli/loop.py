@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from toolkit.cli.live import LiveView
-from toolkit.cli.output import json_option, note, print_json, print_table, waiting
-from toolkit.cli.parameters import device_option, runs_option, set_option, workers_options
+from toolkit.cli.output import echo, json_option, note, print_json, print_table, waiting
+from toolkit.cli.parameters import COUNT, SEED, device_option, runs_option, set_option, workers_options
 from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
@@ -44,15 +44,15 @@ Examples:
 )
 @click.option("--method", type=click.Choice(list(METHODS)), help="The method of step one. [default: warm]")
 @click.option("--strategy", help="How problems are chosen, for instance margin, hybrid, random.")
-@click.option("--rounds", type=click.IntRange(min=1), help="Ask in this many rounds.")
-@click.option("--batch", type=click.IntRange(min=1), help="Ask about this many problems per round.")
-@click.option("--budget", type=click.IntRange(min=0), help="Ask about this many problems in all.")
-@click.option("--seed", type=int, help="The same seed gives the same run.")
+@click.option("--rounds", type=COUNT, help="Ask in this many rounds.")
+@click.option("--batch", type=COUNT, help="Ask about this many problems per round.")
+@click.option("--budget", type=click.IntRange(0, COUNT.max), help="Ask about this many problems in all.")
+@click.option("--seed", type=SEED, help="The same seed gives the same run.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
 @click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine wake the loop early.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
-@click.option("--rewind", type=click.IntRange(min=1), metavar="ROUND", help="Undo this and all later rounds.")
+@click.option("--rewind", type=COUNT, metavar="ROUND", help="Undo this and all later rounds.")
 @click.option("--revoke", metavar="ID", help="Revoke all responses to a problem.")
 @runs_option
 @workers_options
@@ -122,12 +122,12 @@ def loop(
     with locked(run):
         if rewind:
             run.rewind(rewind)
-            click.echo(f"{run.folder}: undone from round {rewind} on. Go on with --run {run.name} --resume")
+            echo(f"{run.folder}: undone from round {rewind} on. Go on with --run {run.name} --resume")
             return
         if revoke:
             if not run.ledger.revoke(revoke):
                 raise WarmkitError(f"{run.folder}: there is no response to a problem {revoke}.")
-            click.echo(f"{run.folder}: responses to {revoke} do not count from the next round on.")
+            echo(f"{run.folder}: responses to {revoke} do not count from the next round on.")
             return
         on_terminal, run_annotator = run.config.annotator.name == "terminal", annotator_of(run)
         with (
@@ -151,4 +151,4 @@ def _print(outcome: dict[str, Any], reason: str) -> None:
     print_table(f"run {outcome['run']}", rows)
     if outcome["stopped_by"] == "interrupt":
         reason += " Go on with --resume."
-    click.echo(f"{reason}\nReport in {outcome['report']}")
+    echo(f"{reason}\nReport in {outcome['report']}")

@@ -8,11 +8,11 @@ from typing import Any
 import click
 import polars as pl
 from rich import box
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from toolkit.screen import Screen, harmless, harmless_json
 from toolkit.solvers.base import SolverProgress
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -21,18 +21,18 @@ WIDEST = 100_000  # characters of a line in a pipe, which has no screen to fit
 LONG_FIGURE = 12  # characters; a longer cell may be a sentence that begins with a figure
 
 
-def console(stderr: bool = False) -> Console:
-    """Colours turn off in a pipe, and with NO_COLOR."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+def echo(text: str = "", err: bool = False) -> None:
+    """A line that is shown as it is: nothing in it can change the terminal."""
+    click.echo(harmless(text), err=err)
 
 
 def print_json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    click.echo(harmless_json(json.dumps(value, ensure_ascii=False, allow_nan=False)))
 
 
 def print_table(title: str, rows: Sequence[tuple[str, ...]], headers: Sequence[str] = ()) -> None:
     """A table that fits the screen: text folds, figures are right-aligned. In a pipe a row is a line."""
-    out = console()
+    out = Screen()
     if not out.is_terminal:
         out.width = WIDEST
     if title:
@@ -66,9 +66,9 @@ def _is_figure(cell: str) -> bool:
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], object]]:
     """A bar on the terminal's error stream that goes away when done; nothing in a pipe."""
-    screen = console(stderr=True)
+    screen = Screen(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -99,17 +99,17 @@ def solver_progress(label: str) -> Iterator[Callable[[SolverProgress], None]]:
 @contextmanager
 def waiting(label: str) -> Iterator[Callable[[str], object]]:
     """A spinner for work without measurable progress. Call what it yields to change the label."""
-    screen = console(stderr=True)
+    screen = Screen(stderr=True)
     if not screen.is_terminal:
         yield lambda text: None
         return
-    with screen.status(label) as status:
-        yield lambda text: status.update(text)
+    with screen.status(Text(label)) as status:
+        yield lambda text: status.update(Text(text))
 
 
 def note(text: str) -> None:
     """A remark on the error stream, beside the result."""
-    click.echo(text, err=True)
+    echo(text, err=True)
 
 
 def share(part: int, whole: int) -> str:
@@ -128,9 +128,9 @@ def setting(value: Any) -> str:
 def print_duplicates(pairs: pl.DataFrame) -> None:
     """Near-duplicates in different splits, as a warning."""
     if not len(pairs):
-        click.echo("no near-duplicates across splits")
+        echo("no near-duplicates across splits")
         return
-    click.echo(f"warning: {len(pairs):,} near-duplicates across splits:", err=True)
+    echo(f"warning: {len(pairs):,} near-duplicates across splits:", err=True)
     for first, second, similarity, split, other_split in pairs.head(10).iter_rows():
         alike = f"{100 * similarity:.0f} % alike"
-        click.echo(f"  {first} ({split}) ~ {second} ({other_split}): {alike}", err=True)
+        echo(f"  {first} ({split}) ~ {second} ({other_split}): {alike}", err=True)

@@ -1,6 +1,7 @@
 """Options that several verbs share, read from what a person types."""
 
 import functools
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,26 @@ from typing import Any
 import click
 
 from toolkit.cluster.session import ClusterSpec
+from toolkit.config import MAX_SEED
 from toolkit.data.schema import read_number
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant, EquationError, parse_constant
 from toolkit.methods import METHODS
 from toolkit.solvers import SOLVERS
+
+COUNT = click.IntRange(1, 1_000_000_000)  # of problems, rounds, trials
+SEED = click.IntRange(0, MAX_SEED)
+WORKERS = click.IntRange(1, 100_000)
+
+
+class FiniteRange(click.FloatRange):
+    """A range without nan, which is neither above nor below anything."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        converted = super().convert(value, param, ctx)
+        if not math.isfinite(converted):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return converted
 
 
 def number(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
@@ -135,7 +151,7 @@ verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show what R
 def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--workers and related options, as one parameter `spec`. None means this process, without Ray."""
 
-    @click.option("--workers", type=click.IntRange(min=1), help="Use this many Ray workers.")
+    @click.option("--workers", type=WORKERS, help="Use this many Ray workers.")
     @click.option("--gpu", is_flag=True, help="A GPU for each worker.")
     @address_option
     @click.option("--storage", metavar="LOCATION", help="A folder or URL that all nodes of the cluster see.")

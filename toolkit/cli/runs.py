@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from toolkit.cli.output import console, json_option, percent, print_json, print_table, setting
+from toolkit.cli.output import echo, json_option, percent, print_json, print_table, setting
 from toolkit.cli.parameters import runs_option
 from toolkit.config import changed_keys, known_keys
 from toolkit.errors import WarmkitError
@@ -18,6 +18,7 @@ from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import Run, delete_run, open_run, run_names
 from toolkit.loop.summary import activity, right_answers, solver_gain, stage_seconds, summary
 from toolkit.report.values import gain
+from toolkit.screen import Screen, harmless
 from toolkit.statistics import Difference
 
 POOL = ("labels", "known", "reached", "gold_equivalent", "confidence", "random_error")
@@ -52,9 +53,9 @@ def list_(runs: Path, as_json: bool) -> None:
         print_json({"runs": found})
         return
     if not found:
-        click.echo(f"There are no runs in {runs} yet. Begin one: warmkit loop bundled:en --rounds 3")
+        echo(f"There are no runs in {runs} yet. Begin one: warmkit loop bundled:en --rounds 3")
         return
-    screen = console()
+    screen = Screen()
     if screen.is_terminal and screen.width < WIDE:
         rows = [_narrow(_row(entry)) for entry in found]
         print_table("", rows, (HEADERS[0], *HEADERS[4:]))
@@ -62,7 +63,7 @@ def list_(runs: Path, as_json: bool) -> None:
         print_table("", [_row(entry) for entry in found], HEADERS)
     for entry in found:
         if entry["state"] == "damaged":
-            click.echo(f"warning: {entry['problem']}", err=True)
+            echo(f"warning: {entry['problem']}", err=True)
 
 
 @runs.command(
@@ -90,14 +91,14 @@ def show(name: str, runs: Path, as_json: bool) -> None:
         print_table("\nby round", [_round_row(figures) for figures in rounds], headers)
     if seconds:
         print_table("\nseconds by stage", [(stage, f"{spent:.1f}") for stage, spent in seconds.items()])
-    click.echo("")
+    echo("")
     if entry["state"] == "running":
-        click.echo("It is being worked on.")
+        echo("It is being worked on.")
     elif entry["state"] == "stopped":
-        click.echo(f"It was stopped. Go on: {_resume(runs, name)}")
+        echo(f"It was stopped. Go on: {_resume(runs, name)}")
     else:
-        click.echo(end["sentence"])
-    click.echo(f"Report in {entry['report']}" if has_report else "There is no report yet.")
+        echo(end["sentence"])
+    echo(f"Report in {entry['report']}" if has_report else "There is no report yet.")
 
 
 @runs.command(
@@ -131,9 +132,9 @@ def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
     if differences:
         rows = [(key, *(setting(value) for value in row)) for key, row in differences.items()]
         print_table("settings that differ", rows, ("", *names))
-        click.echo("")
+        echo("")
     else:
-        click.echo("Their settings are the same.\n")
+        echo("Their settings are the same.\n")
     columns = [[*_figures(entry), _soon_row(entry), _gain_row(entry, names[0])] for entry in entries]
     figures = [
         (cells[0][0], *(value for _, value in cells))
@@ -159,7 +160,8 @@ def delete(names: tuple[str, ...], yes: bool, runs: Path, as_json: bool) -> None
     if hindrances:
         raise WarmkitError("\n".join([*hindrances, "Nothing was deleted."]))
     if not yes:
-        click.confirm(f"Delete {', '.join(names)} with all annotations and models?", abort=True, err=True)
+        question = f"Delete {', '.join(names)} with all annotations and models?"
+        click.confirm(harmless(question), abort=True, err=True)
     for name in names:
         try:
             delete_run(runs, name)
@@ -168,7 +170,7 @@ def delete(names: tuple[str, ...], yes: bool, runs: Path, as_json: bool) -> None
     if as_json:
         print_json({"deleted": list(names)})
     else:
-        click.echo(f"Deleted {', '.join(names)}.")
+        echo(f"Deleted {', '.join(names)}.")
 
 
 @contextmanager

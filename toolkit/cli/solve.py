@@ -2,18 +2,23 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 from rich.text import Text
 
-from toolkit.cli.output import console, json_option, print_json, waiting
+from toolkit.cli.output import json_option, print_json, waiting
 from toolkit.cli.parameters import device_option, lang_option, solver_option
 from toolkit.equations import draw, show
 from toolkit.errors import WarmkitError
+from toolkit.screen import Screen
+from toolkit.storage.files import read_text
 
 if TYPE_CHECKING:
     from toolkit.solvers.answer import Answered
+
+
+LONGEST_INPUT = 100_000_000  # characters on standard input
 
 
 @click.command(
@@ -26,7 +31,7 @@ Examples:
 @click.argument("text", required=False)
 @solver_option
 @click.option(
-    "--file", "source", type=click.File(encoding="utf-8"), help="One problem per line; - is standard input."
+    "--file", "source", type=click.Path(path_type=Path), help="One problem per line; - is standard input."
 )
 @click.option(
     "--top", default=1, show_default=True, type=click.IntRange(1, 20), help="How many equations to show."
@@ -37,7 +42,7 @@ Examples:
 def solve(
     text: str | None,
     folder: Path,
-    source: TextIO | None,
+    source: Path | None,
     top: int,
     lang: str | None,
     device: str,
@@ -61,21 +66,27 @@ def solve(
         sys.exit(1)
 
 
-def _texts(text: str | None, source: TextIO | None) -> list[str]:
+def _texts(text: str | None, source: Path | None) -> list[str]:
     if text is not None and source is not None:
         raise click.UsageError("Give a TEXT or a --file, not both.")
     if text is not None:
         return [text]
-    file = source or sys.stdin
-    if file.isatty():
+    given = _standard_input() if source in (None, Path("-")) else read_text(source)
+    if not (texts := [line.strip() for line in given.splitlines() if line.strip()]):
+        raise WarmkitError(f"{source or 'standard input'}: there is no text to solve.")
+    return texts
+
+
+def _standard_input() -> str:
+    if sys.stdin.isatty():
         raise click.UsageError("Give a TEXT, a --file, or text on standard input.")
     try:
-        texts = [line.strip() for line in file if line.strip()]
+        given = sys.stdin.read(LONGEST_INPUT)
     except UnicodeDecodeError:
-        raise WarmkitError(f"{file.name}: it can't be read as UTF-8 text.") from None
-    if not texts:
-        raise WarmkitError(f"{file.name}: there is no text to solve.")
-    return texts
+        raise WarmkitError("standard input: it can't be read as UTF-8 text.") from None
+    if len(given) == LONGEST_INPUT:
+        raise WarmkitError("standard input: it does not end. Write it into a file, and give --file.")
+    return given
 
 
 def _described(answered: "Answered") -> dict[str, object]:
@@ -95,7 +106,7 @@ def _described(answered: "Answered") -> dict[str, object]:
 
 
 def _print(answered: "Answered") -> None:
-    out = console()
+    out = Screen()
     if answered.trouble:
         out.print(Text(f"{answered.trouble} {answered.text[:80]}", "red"))
     for rank, found in enumerate(answered.solutions):

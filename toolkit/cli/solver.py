@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from toolkit.cli.output import json_option, print_json, solver_progress, waiting
+from toolkit.cli.output import echo, json_option, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
+    SEED,
     constants_option,
     device_option,
     set_option,
@@ -42,7 +43,7 @@ Examples:
 @test_option
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file.")
 @set_option
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same solver.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same solver.")
 @device_option
 @constants_option
 @skip_bad_option
@@ -107,6 +108,6 @@ def fit(
     if as_json:
         print_json(figures)
         return
-    click.echo(f"{kind} trained on {len(problems):,} problems in {figures['seconds']:.0f} s. Solver in {out}")
+    echo(f"{kind} trained on {len(problems):,} problems in {figures['seconds']:.0f} s. Solver in {out}")
     if tested is not None:
-        click.echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
+        echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")

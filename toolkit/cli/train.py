@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from toolkit.cli.output import console, json_option, note, print_json, progress, solver_progress, waiting
+from toolkit.cli.output import echo, json_option, note, print_json, progress, solver_progress, waiting
 from toolkit.cli.parameters import (
+    SEED,
     constants_option,
     device_option,
     gold_share,
@@ -28,6 +29,7 @@ from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
+from toolkit.screen import Screen
 
 if TYPE_CHECKING:
     from toolkit.loop.round import Round
@@ -49,7 +51,7 @@ Examples:
 @method_option
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same model.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same model.")
 @click.option(
     "--gold",
     callback=gold_share,
@@ -151,14 +153,14 @@ def train(
         print_json(figures)
         return
     epochs = "1 epoch" if last.epoch == 1 else f"{last.epoch} epochs"
-    click.echo(
+    echo(
         f"{len(problems):,} problems, {model.origin.known:,} with gold equations: after {epochs} "
         f"{100 * last.reached:.1f} % reach their answer ({figures['seconds']:.0f} s). Model in {out}"
     )
     if then_solver:
-        click.echo(f"{then_solver} in {figures['solver']}")
+        echo(f"{then_solver} in {figures['solver']}")
     if "answer_accuracy" in figures:
-        click.echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
+        echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
 
 
 def _step_two(work: "Round", model: StepOne, out: Path, tested: ProblemSet | None) -> dict[str, Any]:
@@ -194,12 +196,12 @@ class _Bars:
         self.bars.update(self.epochs, completed=done.epoch, figures=figures)
         self.bars.reset(self.problems)
         if not self.bars.console.is_terminal:
-            click.echo(f"epoch {done.epoch}: {figures}", err=True)
+            echo(f"epoch {done.epoch}: {figures}", err=True)
 
 
 @contextmanager
 def _bars(epochs: int, problems: int) -> Iterator[_Bars]:
-    screen = console(stderr=True)
+    screen = Screen(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from toolkit.cli.output import console, json_option, note, percent, print_json, print_table, waiting
-from toolkit.cli.parameters import address_option, dashboard_option, set_option, verbose_option
+from toolkit.cli.output import echo, json_option, note, percent, print_json, print_table, waiting
+from toolkit.cli.parameters import (
+    COUNT,
+    FiniteRange,
+    address_option,
+    dashboard_option,
+    set_option,
+    verbose_option,
+)
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
+from toolkit.screen import Screen
 
 if TYPE_CHECKING:
     from tune.results import TrialResult
@@ -45,10 +53,10 @@ Examples:
 @click.option(
     "--resume", is_flag=True, help="Go on with a sweep that was stopped; failed trials are run again."
 )
-@click.option("--trials", type=click.IntRange(min=1), help="Run at most this many trials (budget.trials).")
+@click.option("--trials", type=COUNT, help="Run at most this many trials (budget.trials).")
 @click.option(
     "--time-budget",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(0, 1e9, min_open=True),
     metavar="SECONDS",
     help="Stop after this time (budget.seconds); go on with --resume.",
 )
@@ -122,14 +130,14 @@ def _print_best(sweep: "Sweep") -> None:
 
 def _print_end(figures: dict[str, Any], planned: int, left: int, interrupted: bool) -> None:
     if figures["failed"]:
-        click.echo(f"{figures['failed']} trials failed; {figures['results']} says why.", err=True)
+        echo(f"{figures['failed']} trials failed; {figures['results']} says why.", err=True)
     if left:
         reason = "It was stopped from the keyboard" if interrupted else "The time was up, or trials failed"
-        click.echo(f"{reason}: {left} of {planned} trials are left. Go on with --resume.")
+        echo(f"{reason}: {left} of {planned} trials are left. Go on with --resume.")
     if figures["best"]:
         best = figures["best"]
-        click.echo(f"Best by {best['metric']}: warmkit loop --config {best['config']}")
-    click.echo(f"Page in {figures['page']} ({figures['seconds']:.0f} s)")
+        echo(f"Best by {best['metric']}: warmkit loop --config {best['config']}")
+    echo(f"Page in {figures['page']} ({figures['seconds']:.0f} s)")
 
 
 @contextmanager
@@ -138,13 +146,13 @@ def _progress(sweep: "Sweep") -> Iterator[Callable[["TrialResult"], None]]:
     from tune.plan import describe
     from tune.results import ranked
 
-    screen = console(stderr=True)
+    screen = Screen(stderr=True)
     metric = sweep.config.metric
     known = sweep.results()
     columns = (TextColumn("trials"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(
         *columns,
-        TextColumn("{task.fields[best]}"),
+        TextColumn("{task.fields[best]}", markup=False),
         console=screen,
         transient=True,
         disable=not screen.is_terminal,
@@ -165,6 +173,6 @@ def _progress(sweep: "Sweep") -> Iterator[Callable[["TrialResult"], None]]:
                 name = f"trial {trial.number} of {total} {ended.state}: {trial.setting}, seed {trial.seed}"
                 result = ended.error or f"reached {percent(figures['reached'])} ({figures['seconds']:.1f} s)"
                 line = f"{name}: {result}"
-                click.echo(f"{line}; {so_far}" if so_far else line, err=True)
+                echo(f"{line}; {so_far}" if so_far else line, err=True)
 
         yield on_end

@@ -3,7 +3,7 @@
 Files hold the table, with templates as text. `Candidates.templates` are the same templates as trees.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import CANDIDATES
 from toolkit.equations import EquationError, Expr, parse_template, reaches
 from toolkit.errors import WarmkitError
+from toolkit.storage.tables import as_schema, read_table
 
 
 class TopClass(NamedTuple):
@@ -86,38 +87,14 @@ def as_candidates(candidates: Candidates | pl.DataFrame | None, problems: Proble
     return candidates
 
 
-READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": pl.read_parquet,
-    ".jsonl": pl.read_ndjson,
-    ".csv": pl.read_csv,
-}
-
-
 def read_candidates(path: Path | str, problems: ProblemSet) -> Candidates:
     """A candidates table from a .parquet, .jsonl or .csv file, checked against its problems."""
-    path = Path(path)
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise WarmkitError(f"{path}: the name of a candidates table ends in {', '.join(READERS)}.")
-    try:
-        table = reader(path)
-    except FileNotFoundError:
-        raise WarmkitError(f"{path}: there is no such file.") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise WarmkitError(
-            f"{path}: this is not a candidates table ({str(error).splitlines()[0]})."
-        ) from None
-    return check_candidates(table, problems, str(path))
+    return check_candidates(read_table(Path(path), CANDIDATES), problems, str(path))
 
 
 def check_candidates(table: pl.DataFrame, problems: ProblemSet, name: str) -> Candidates:
     """The candidates of a table; an error if they belong to other problems, by their ids or equations."""
-    try:
-        table = table.select(pl.col(column).cast(dtype) for column, dtype in CANDIDATES.items())
-    except pl.exceptions.PolarsError as error:
-        raise WarmkitError(
-            f"{name}: this is not a candidates table ({str(error).splitlines()[0]})."
-        ) from None
+    table = as_schema(table, CANDIDATES, name)
     if not len(table):
         raise WarmkitError(f"{name}: this candidates table is empty.")
     first = table.unique("problem_id", keep="first", maintain_order=True)

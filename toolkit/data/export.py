@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import polars as pl
@@ -74,7 +75,8 @@ def write_mwptoolkit(equations: pl.DataFrame, problems: ProblemSet, folder: Path
                 "ans": row["answer"],
             }
         )
-    for name, rows in parts.items():
-        with replacing(folder / MWPTOOLKIT_FILES[name]) as temporary:
+    with ExitStack() as files:  # all three, or none
+        for name, rows in parts.items():
+            temporary = files.enter_context(replacing(folder / MWPTOOLKIT_FILES[name]))
             temporary.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
     return {name: len(rows) for name, rows in parts.items()}

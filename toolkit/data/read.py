@@ -13,6 +13,8 @@ from toolkit.data.records import Record, read_records
 from toolkit.data.schema import PROBLEMS, check_rows, refuse_bad
 from toolkit.equations import DEFAULT_CONSTANTS, Constant
 from toolkit.errors import WarmkitError
+from toolkit.storage.files import read_text
+from toolkit.storage.tables import check_texts, count_rows, guarded, is_parquet, scan_parquet
 
 BUNDLED = Path(__file__).parent / "bundled"
 
@@ -54,29 +56,26 @@ def read_parts(
     then noticed only within a part.
     """
     path = locate(path)
-    try:
-        rows = pl.scan_parquet(path) if _is_parquet(path) else None
-        if rows is None or not set(PROBLEMS) <= set(rows.collect_schema().names()):
-            problems = read_problems(path, skip_bad=skip_bad, constants=constants)
-            return len(problems), problems.parts(size)
-        count = rows.select(pl.len()).collect().item()
-    except pl.exceptions.PolarsError as error:
-        raise WarmkitError(f"{path}: it can't be read: {str(error).splitlines()[0]}") from None
+    rows = scan_parquet(path) if is_parquet(path) else None
+    if rows is None or not set(PROBLEMS) <= set(_columns(path, rows)):
+        problems = read_problems(path, skip_bad=skip_bad, constants=constants)
+        return len(problems), problems.parts(size)
+    count = count_rows(path)
     return count, _checked_parts(path, rows, count, size, skip_bad, constants)
 
 
-def _is_parquet(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
+def _columns(path: Path, rows: pl.LazyFrame) -> list[str]:
+    with guarded(path):
+        return rows.collect_schema().names()
 
 
 def _checked_parts(
     path: Path, rows: pl.LazyFrame, count: int, size: int, skip_bad: bool, constants: Sequence[Constant]
 ) -> Iterator[ProblemSet]:
     for start in range(0, count, size):
-        part = rows.select(list(PROBLEMS)).slice(start, size).collect()
+        with guarded(path):
+            part = rows.select(list(PROBLEMS)).slice(start, size).collect()
+            check_texts(path, part)
         table, masked, bad = check_rows(enumerate(part.iter_rows(named=True), start + 1), str(path))
         if not skip_bad:
             refuse_bad(str(path), len(table), bad)
@@ -127,14 +126,17 @@ def _rows(
         yield line, row
 
 
+FOLD_START = 10_000  # characters that are looked at
 _FOLD_LINE = re.compile(r"\s*[\w.-]{1,200}\s*")
 
 
 def is_fold_file(path: Path | str) -> bool:
     """Whether a file lists ids, one per line, like the fold files of AllArith."""
     try:
+        if not Path(path).is_file():
+            return False
         with Path(path).open(encoding="utf-8") as file:
-            lines = [line for line, _ in zip(file, range(50), strict=False) if line.strip()]
+            lines = [line for line in file.read(FOLD_START).split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError):
         return False
     return bool(lines) and all(_FOLD_LINE.fullmatch(line) for line in lines)
@@ -147,7 +149,7 @@ def with_folds(problems: pl.DataFrame, files: Sequence[Path | str]) -> tuple[pl.
     """
     folds: dict[str, str] = {}
     for path in map(Path, files):
-        for name in path.read_text(encoding="utf-8").split():
+        for name in read_text(path).split():
             if folds.setdefault(name, path.stem) != path.stem:
                 raise WarmkitError(f"{path}: id {name} is in {folds[name]} already: folds must not overlap.")
     unknown = len(folds.keys() - set(problems["id"]))

@@ -8,14 +8,16 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-import polars as pl
-
 from toolkit.errors import WarmkitError
+from toolkit.storage.cells import from_cell
+from toolkit.storage.files import decoded, read_bytes
+from toolkit.storage.tables import is_parquet, read_parquet
 
 Record = tuple[int, "dict[str, Any] | str"]
 
@@ -30,43 +32,23 @@ _BINARY = {
 
 def read_records(path: Path) -> list[Record]:
     """All records of a file."""
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise WarmkitError(f"{path}: there is no such file.") from None
-    except OSError as error:
-        raise WarmkitError(f"{path}: it can't be read: {error.strerror}.") from None
-    if raw[:4] == b"PAR1":
-        return list(_parquet(path))
+    if is_parquet(path):
+        return list(enumerate(read_parquet(path).iter_rows(named=True), 1))
+    raw = read_bytes(path)
     for magic, kind in _BINARY.items():
         if raw.startswith(magic):
             raise WarmkitError(
                 f"{path}: this is {kind}, not a problem set. Export it as JSON, CSV or Parquet."
             )
-    text = _decode(raw, path)
+    text = decoded(raw, path)
     start = text.lstrip()[:1]
     if not start:
         raise WarmkitError(f"{path}: the file is empty.")
     if start in "[{":
         return list(_json(text, path))
     if start == "<":
-        return _xml(raw, path)
+        return _xml(text, path)
     return list(_csv(text, path))
-
-
-def _decode(raw: bytes, path: Path) -> str:
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise WarmkitError(
-            f"{path}: the file is UTF-16. Save it as UTF-8 (iconv -f UTF-16 -t UTF-8 {path.name})."
-        )
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise WarmkitError(
-            f"{path}, line {line}: the file is not UTF-8 (byte 0x{raw[error.start]:02x} at offset "
-            f"{error.start:,}). Save it as UTF-8, for instance with iconv."
-        ) from None
 
 
 def _json(text: str, path: Path) -> Iterator[Record]:
@@ -75,7 +57,7 @@ def _json(text: str, path: Path) -> Iterator[Record]:
     if first_line.startswith("{") and first_line.endswith("}"):
         yield from _json_lines(text)
         return
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
     gap = re.compile(r"[\s,]*")
     at = gap.match(text).end()  # type: ignore[union-attr]  # it matches the empty string
     in_list = text[at] == "["
@@ -93,7 +75,9 @@ def _json(text: str, path: Path) -> Iterator[Record]:
                 f"{path}, line {error.lineno}: the JSON is broken here ({error.msg}). "
                 "If the file was cut off, copy or download it again."
             ) from None
-        except (RecursionError, ValueError):
+        except _RepeatedKey as error:
+            raise WarmkitError(f"{path}, line {line}: {error}.") from None
+        except (RecursionError, ValueError):  # brackets without end, a number of thousands of digits
             raise WarmkitError(
                 f"{path}, line {line}: this JSON can't be read: too deep or too large."
             ) from None
@@ -107,19 +91,35 @@ def _json_lines(text: str) -> Iterator[Record]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_object)
         except json.JSONDecodeError as error:
             yield number, f"this line is not JSON ({error.msg} at column {error.colno})"
+        except _RepeatedKey as error:
+            yield number, str(error)
         except (RecursionError, ValueError):
             yield number, "this line can't be read: too deep or too large"
         else:
             yield number, value if isinstance(value, dict) else "this is not an object with named fields"
 
 
+class _RepeatedKey(Exception):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. A key that is there twice is refused: nobody knows which value is meant."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise _RepeatedKey(f"the key {name[:60]!r} is there twice")
+    return fields
+
+
 def _csv(text: str, path: Path) -> Iterator[Record]:
     header_line = text.partition("\n")[0]
     delimiter = max(",\t;", key=header_line.count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    start = 1
     try:
         header = [name.strip() for name in next(reader)]
         if len(header) < 2 or len(set(header)) < len(header):
@@ -130,7 +130,7 @@ def _csv(text: str, path: Path) -> Iterator[Record]:
         start = reader.line_num + 1
         for fields in reader:
             if any(fields):
-                row = {name: field or None for name, field in zip(header, fields, strict=False)}
+                row = {name: from_cell(field) or None for name, field in zip(header, fields, strict=False)}
                 yield (
                     start,
                     row
@@ -139,21 +139,16 @@ def _csv(text: str, path: Path) -> Iterator[Record]:
                 )
             start = reader.line_num + 1
     except csv.Error as error:
-        raise WarmkitError(f"{path}, line {reader.line_num}: the CSV is broken here ({error}).") from None
+        raise WarmkitError(
+            f"{path}, line {start}: the CSV is broken here ({error}). Look for a double quote that is not "
+            "closed."
+        ) from None
 
 
-def _parquet(path: Path) -> Iterator[Record]:
-    try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise WarmkitError(f"{path}: the Parquet file is broken ({str(error).splitlines()[0]}).") from None
-    yield from enumerate(frame.iter_rows(named=True), 1)
-
-
-def _xml(raw: bytes, path: Path) -> list[Record]:
+def _xml(text: str, path: Path) -> list[Record]:
     """Each `Problem` element as a record of its attributes and the texts of its children (ASDiv)."""
     records: list[Record] = []
-    current: dict[str, Any] | None = None
+    current: dict[str, list[str]] | None = None  # the pieces of each field
     line = 0
     field = ""
 
@@ -161,31 +156,38 @@ def _xml(raw: bytes, path: Path) -> list[Record]:
         nonlocal current, line, field
         field = name
         if name == "Problem":
-            current, line = dict(attributes), parser.CurrentLineNumber
+            current = {attribute: [value] for attribute, value in attributes.items()}
+            line = parser.CurrentLineNumber
         elif current is not None:
-            current.setdefault(name, "")
+            current.setdefault(name, [])
 
     def end(name: str) -> None:
         nonlocal current, field
         field = ""
         if name == "Problem" and current is not None:
-            records.append((line, current))
+            records.append((line, {name: "".join(pieces) for name, pieces in current.items()}))
             current = None
 
     def characters(data: str) -> None:
         if current is not None and field in current:
-            current[field] += data
+            current[field].append(data)
+
+    def declaration(version: str, encoding: str | None, standalone: int) -> None:
+        if encoding and encoding.casefold() not in ("utf-8", "utf8", "us-ascii", "ascii"):
+            raise WarmkitError(f"{path}: it declares the encoding {encoding[:40]}. Save it as UTF-8.")
 
     def refuse_declarations(*_: object) -> None:
         raise WarmkitError(f"{path}: it has a document type declaration, which is not allowed. Remove it.")
 
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8")  # whatever it declares: Python's codecs are not expat's
+    parser.buffer_text = True
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
+    parser.XmlDeclHandler = declaration
     parser.StartDoctypeDeclHandler = refuse_declarations  # no entities: nothing can expand or be fetched
     try:
-        parser.Parse(raw, True)
+        parser.Parse(text, True)
     except expat.ExpatError as error:
         raise WarmkitError(
             f"{path}, line {error.lineno}: the XML is broken here ({expat.ErrorString(error.code)})."

@@ -70,6 +70,7 @@ MAX_NUMBERS = 64
 MOST_SHOWN = 10  # bad rows that a message lists; the rest are counted
 
 _PLACEHOLDER = re.compile(r"\s*(?:[xX]\s*=\s*)?\??\s*")  # "X=?": in EW10K, no equation
+_NO_TEXT = re.compile("[\\x00\\ud800-\\udfff]")
 _LANG = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
 
 
@@ -165,6 +166,13 @@ def _check(row: Row) -> tuple[dict[str, Any], Masked]:
     }, masked
 
 
+def _check_characters(what: str, value: str) -> str:
+    """A text that can be written and shown: JSON can write halves of characters, which are no text."""
+    if wrong := _NO_TEXT.search(value):
+        raise _Refused(f"its {what} has U+{ord(wrong[0]):04X} in it, which is not a character of text")
+    return value
+
+
 def _check_id(value: object) -> str:
     if value is None or value == "":
         raise _Refused("it has no id")
@@ -172,7 +180,7 @@ def _check_id(value: object) -> str:
         raise _Refused(f"its id {_short(value)} is neither text nor a whole number")
     if len(str(value)) > MAX_ID:
         raise _Refused(f"its id has {len(str(value)):,} characters; at most {MAX_ID} are allowed")
-    return str(value)
+    return _check_characters("id", str(value))
 
 
 def _check_text(value: object) -> str:
@@ -180,7 +188,7 @@ def _check_text(value: object) -> str:
         raise _Refused("it has no text")
     if len(value) > MAX_TEXT:
         raise _Refused(f"its text has {len(value):,} characters; at most {MAX_TEXT:,} are allowed")
-    return value.strip()
+    return _check_characters("text", value.strip())
 
 
 def _check_answer(value: object) -> float:
@@ -219,7 +227,7 @@ def _check_equation(value: object) -> str | None:
         parse(value)
     except EquationError as error:
         raise _Refused(f"its equation {_short(value)} can't be read: {error}") from None
-    return value.strip()
+    return _check_characters("equation", value.strip())
 
 
 def _check_split(value: object) -> str | None:
@@ -227,7 +235,7 @@ def _check_split(value: object) -> str | None:
         return None
     if not isinstance(value, str) or len(value) > MAX_ID:
         raise _Refused(f"its split {_short(value)} is not a name")
-    return value
+    return _check_characters("split", value)
 
 
 def _short(value: object) -> str:

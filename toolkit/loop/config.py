@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
-from toolkit.config import Section
-from toolkit.equations import Constant, parse_constant
+from toolkit.config import Section, Seed
+from toolkit.equations import Constant, EquationError, parse_constant
 from toolkit.errors import did_you_mean
 from toolkit.loop.annotators import ANNOTATORS
 from toolkit.methods import METHODS, GenerateConfig, StepOne
@@ -32,13 +32,15 @@ class ActiveConfig(Section):
     """Which problems annotators are asked about."""
 
     strategy: str = Field("margin", description=f"one of {', '.join(STRATEGIES)}")
-    batch: int = Field(20, ge=1, description="problems per round")
+    batch: int = Field(20, ge=1, le=1_000_000, description="problems per round")
     unsolved_quota: float = Field(
         0.2, ge=0, le=1, description="largest share of unsolved problems in a batch"
     )
     random_share: float = Field(0.1, ge=0, le=1, description="share drawn at random, for the error estimate")
-    fixed: int = Field(300, ge=2, description="problems on which successive models are compared (kappa)")
-    members: int = Field(4, ge=2, description="models of a committee, or passes with dropout")
+    fixed: int = Field(
+        300, ge=2, le=10_000_000, description="problems on which successive models are compared (kappa)"
+    )
+    members: int = Field(4, ge=2, le=1_000, description="models of a committee, or passes with dropout")
 
     @field_validator("strategy")
     @classmethod
@@ -52,11 +54,11 @@ class AnnotatorConfig(Section):
     name: str = Field("oracle", description=f"one of {', '.join(ANNOTATORS)}")
     error_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle errs")
     skip_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle skips")
-    attempts: int = Field(3, ge=1, description="how often a problem is asked before it is given up")
+    attempts: int = Field(3, ge=1, le=1_000, description="how often a problem is asked before it is given up")
     patience: float | None = Field(
-        None, ge=0, description="seconds without a new answer until a round goes on; null: no limit"
+        None, ge=0, le=1e9, description="seconds without a new answer until a round goes on; null: no limit"
     )
-    candidates: int = Field(5, ge=0, description="equations shown with a problem")
+    candidates: int = Field(5, ge=0, le=1_000, description="equations shown with a problem")
     project: str | None = Field(None, description="title in Label Studio; null: warmkit and the run's name")
 
     @field_validator("name")
@@ -69,18 +71,20 @@ class _LoopConfig(Section):
     data: str = "bundled:en"
     test: str | None = Field(None, description="null: the split test of data, or a share of it")
     test_share: float = Field(0.2, gt=0, lt=1, description="held out if there is no test split")
-    limit: int | None = Field(None, ge=10, description="use only this many problems of data, chosen by seed")
+    limit: int | None = Field(
+        None, ge=10, le=1_000_000_000, description="use only this many problems of data, chosen by seed"
+    )
     known: float | None = Field(
         None,
         ge=0,
         le=1,
         description="share of data's equations in D_s at the start; null: all, but none with the oracle",
     )
-    constants: tuple[str, ...] = ("1", "π")
-    seed: int = Field(0, description="of everything random: samples, training, solvers")
+    constants: tuple[str, ...] = Field(("1", "π"), max_length=100)
+    seed: Seed = Field(0, description="of everything random: samples, training, solvers")
     method: str = Field("warm", description=f"of step one: one of {', '.join(METHODS)}")
     warm_start: bool = Field(True, description="start from the model of the previous round, not from scratch")
-    later_epochs: int = Field(8, ge=1, description="epochs of a round that is warm-started")
+    later_epochs: int = Field(8, ge=1, le=1_000_000, description="epochs of a round that is warm-started")
     generate: GenerateConfig = GenerateConfig()
     active: ActiveConfig = ActiveConfig()
     annotator: AnnotatorConfig = AnnotatorConfig()
@@ -88,6 +92,16 @@ class _LoopConfig(Section):
     solver_kind: str = Field("gts", description=f"of step two: one of {', '.join(SOLVERS)}")
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
     references: bool = Field(True, description="also train with no annotations and with everything annotated")
+
+    @field_validator("constants")
+    @classmethod
+    def _are_constants(cls, constants: tuple[str, ...]) -> tuple[str, ...]:
+        for written in constants:
+            try:
+                parse_constant(written)
+            except EquationError as error:
+                raise PydanticCustomError("constant", "{sentence}", {"sentence": str(error)}) from None
+        return constants
 
     @field_validator("method")
     @classmethod

@@ -15,6 +15,8 @@ from toolkit.equations import count_operators, over_values, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import GenerateConfig, Generated, StepOne
 from toolkit.storage.atomic import replacing
+from toolkit.storage.cells import to_cells
+from toolkit.storage.tables import guarded
 
 MOST_CASES = 20_000  # known equations that the temperature is fitted on; more would not change it
 SURE = 0.9
@@ -117,7 +119,8 @@ def stream_candidates(
         for generated, problems in zip(generate(to_generate), to_count, strict=True):
             candidates = candidates_of(generated, problems, 1.0)
             files.append(Path(folder) / f"{len(files):08d}.parquet")
-            candidates.table.write_parquet(files[-1])
+            with guarded(out, "written"):
+                candidates.table.write_parquet(files[-1])
             figures.problems += len(problems)
             figures.candidates += len(candidates)
             figures.known += problems.table["equation"].count()
@@ -135,10 +138,12 @@ def stream_candidates(
         figures.temperature = calibrate([found for found, _ in cases], [classes for _, classes in cases])
         for file in files:
             table = with_posterior(pl.read_parquet(file), figures.temperature)
-            table.write_parquet(file)
+            with guarded(out, "written"):
+                table.write_parquet(file)
             top = table.group_by("problem_id").agg(pl.col("posterior").max())["posterior"]
             figures.sure += int((top >= SURE).sum())
-        _join(files, temporary, out.suffix.lower())
+        with guarded(out, "written"):
+            _join(files, temporary, out.suffix.lower())
     return figures
 
 
@@ -147,6 +152,8 @@ def _join(files: list[Path], path: Path, suffix: str) -> None:
     if suffix == ".parquet":
         rows.sink_parquet(path)
     elif suffix == ".csv":
-        rows.sink_csv(path)
+        with path.open("wb") as out:
+            for file in files:
+                to_cells(pl.read_parquet(file)).write_csv(out, include_header=file == files[0])
     else:
         rows.sink_ndjson(path)

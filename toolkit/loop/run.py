@@ -22,7 +22,7 @@ import polars as pl
 
 from toolkit.config import changed_keys, load_config, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
-from toolkit.data.schema import METRICS
+from toolkit.data.schema import CANDIDATES, METRICS
 from toolkit.data.split import split
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
@@ -31,6 +31,7 @@ from toolkit.loop.ledger import Ledger
 from toolkit.solvers import Solver, load_solver
 from toolkit.storage.atomic import UNFINISHED, replacing
 from toolkit.storage.lock import held, sign
+from toolkit.storage.tables import read_parquet
 
 FORMAT = 2  # of a run's folder
 _NAME = re.compile(r"[\w][\w.-]{0,99}")
@@ -73,11 +74,13 @@ class Run:
         return self._problem_set("test.parquet")
 
     def _problem_set(self, name: str) -> ProblemSet:
-        return ProblemSet.from_frame(_table(self.folder / name), self.constants, str(self.folder / name))
+        return ProblemSet.from_frame(
+            read_parquet(self.folder / name), self.constants, str(self.folder / name)
+        )
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round."""
-        return Candidates(_table(self.round_folder(round_) / "candidates.parquet"))
+        return Candidates(read_parquet(self.round_folder(round_) / "candidates.parquet", CANDIDATES))
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -87,7 +90,7 @@ class Run:
     @property
     def equations(self) -> pl.DataFrame:
         """The problems with the equations that were found or agreed on, once the run has written them."""
-        return _table(self.folder / "equations.parquet")
+        return read_parquet(self.folder / "equations.parquet")
 
     def solver(self) -> Solver:
         """The solver of the last round, once the run has written it."""
@@ -262,12 +265,3 @@ def divide(
     if not len(problems) or not len(test):
         raise WarmkitError(f"{config.data}: a run needs problems to learn from and problems to test on.")
     return problems, test
-
-
-def _table(path: Path) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(path)
-    except FileNotFoundError:
-        raise WarmkitError(f"{path}: there is no such file.") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise WarmkitError(f"{path}: it can't be read: {str(error).splitlines()[0]}.") from None

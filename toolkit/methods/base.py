@@ -67,7 +67,7 @@ class Epoch:
 class GenerateConfig(Section):
     """How far the search for candidates goes."""
 
-    width: int = Field(20, ge=1, description="beams per problem")
+    width: int = Field(20, ge=1, le=100_000, description="beams per problem")
     search: int = Field(0, ge=0, le=3, description="also score what exhaustive search finds")
 
 

@@ -2,8 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolkit.errors import WarmkitError
@@ -15,13 +15,19 @@ UNFINISHED = ".part"  # the suffix of temporary files; a kill leaves them behind
 def replacing(path: Path, private: bool = False) -> Iterator[Path]:
     """A temporary file that replaces `path` when the block succeeds, and is deleted when it fails.
 
-    A `private` file can be read by its owner alone, from the first byte.
+    Folders that had to be made for it are deleted as well. A `private` file can be read by its owner alone,
+    from the first byte.
     """
+    made: list[Path] = []
     try:
+        if path.exists() and not path.is_file():
+            raise WarmkitError(f"{path}: it can't be written: it is not a file.")
+        made = [folder for folder in path.parents if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
         os.close(handle)
     except OSError as error:
+        _remove(made)
         raise WarmkitError(f"{path}: it can't be written: {error.strerror}.") from None
     temporary = Path(name)
     try:
@@ -34,6 +40,14 @@ def replacing(path: Path, private: bool = False) -> Iterator[Path]:
         raise WarmkitError(f"{path}: it can't be written: {error.strerror or error}.") from None
     finally:
         temporary.unlink(missing_ok=True)
+        _remove(made)
+
+
+def _remove(folders: Sequence[Path]) -> None:
+    """Delete the folders that are empty, the innermost first."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _umask() -> int:

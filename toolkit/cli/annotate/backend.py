@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from toolkit.cli.annotate.stopping import until_stopped
-from toolkit.cli.output import json_option, print_json, waiting
+from toolkit.cli.output import echo, json_option, print_json, waiting
 from toolkit.cli.parameters import device_option, runs_option
 from toolkit.errors import WarmkitError
 
@@ -67,5 +67,5 @@ def backend(name: str, port: int, runs: Path, device: str, as_json: bool) -> Non
         if as_json:
             print_json({"url": url, "project": project_url, "model_version": suggester.version})
         else:
-            click.echo(f"{project_url} asks {suggester.version} at {url}. Stop it with Ctrl-C.")
+            echo(f"{project_url} asks {suggester.version} at {url}. Stop it with Ctrl-C.")
         threading.Event().wait()

@@ -10,7 +10,8 @@ import click
 from annotation.check import Finding, examine, who
 from annotation.client import Client
 from annotation.keys import KEY, Connection, clean_url, store_connection, stored_key
-from toolkit.cli.output import json_option, print_json, waiting
+from toolkit.cli.output import echo, json_option, print_json, waiting
+from toolkit.screen import harmless
 
 
 @click.command(
@@ -33,7 +34,7 @@ def connect(url: str, check: bool, as_json: bool) -> None:
     key = os.environ.get(KEY) or (check and stored_key(url)) or _ask(url)
     connection = Connection(url, key)
     if connection.warning:
-        click.echo(f"warning: {connection.warning}", err=True)
+        echo(f"warning: {connection.warning}", err=True)
     with Client(connection) as client:
         if check:
             with waiting(f"Looking at {url}"):
@@ -50,9 +51,9 @@ def connect(url: str, check: bool, as_json: bool) -> None:
         print_json({"url": url, "connection_file": kept, **({"checks": shown} if check else {"user": user})})
     elif check:
         _print(findings)
-        click.echo(f"The key is kept in {file}." if file else "Nothing was kept.")
+        echo(f"The key is kept in {file}." if file else "Nothing was kept.")
     else:
-        click.echo(f"Connected to {url} as {user}. The key is kept in {file}.")
+        echo(f"Connected to {url} as {user}. The key is kept in {file}.")
     if any(finding.works is False for finding in findings):
         sys.exit(1)
 
@@ -60,11 +61,11 @@ def connect(url: str, check: bool, as_json: bool) -> None:
 def _ask(url: str) -> str:
     """The key, typed in without echo or from a pipe; never an argument, which every process list shows."""
     if sys.stdin.isatty():
-        return str(click.prompt(f"Key for {url} (not shown)", hide_input=True, err=True))
+        return str(click.prompt(harmless(f"Key for {url} (not shown)"), hide_input=True, err=True))
     return sys.stdin.readline()
 
 
 def _print(findings: Sequence[Finding]) -> None:
     marks = {True: "yes", False: "no ", None: "?  "}
     for finding in findings:
-        click.echo(f"{marks[finding.works]}  {finding.sentence}")
+        echo(f"{marks[finding.works]}  {finding.sentence}")

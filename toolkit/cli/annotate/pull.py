@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolkit.cli.annotate.target import Target, opened, target_options, warn
-from toolkit.cli.output import json_option, print_json, print_table, waiting
+from toolkit.cli.output import echo, json_option, print_json, print_table, waiting
 from toolkit.data.write import write_table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def pull(folder: Path | None, run_name: str | None, runs: Path, as_json: bool) -
         print_json({"new": new, "annotations": len(table), "verdicts": verdicts, "file": str(out)})
         return
     print_table("annotations", [(name, f"{count:,}") for name, count in verdicts.items()])
-    click.echo(f"{new:,} are new or changed. All of them are in {out}")
+    echo(f"{new:,} are new or changed. All of them are in {out}")
 
 
 def fetch(target: Target) -> tuple[int, tuple[str, ...]]:

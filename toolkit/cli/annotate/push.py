@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from toolkit.cli.annotate.target import DEFAULT, Target, opened, target_options, warn
-from toolkit.cli.output import json_option, print_json, progress, waiting
-from toolkit.cli.parameters import constants_option, skip_bad_option
+from toolkit.cli.output import echo, json_option, print_json, progress, waiting
+from toolkit.cli.parameters import COUNT, constants_option, skip_bad_option
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 
@@ -26,9 +26,7 @@ Examples:
 @click.argument("data", required=False)
 @click.option("--candidates", type=click.Path(path_type=Path), help="The file that `warmkit generate` wrote.")
 @click.option("--project", metavar="TITLE", help="The title of a new project. [default: warmkit]")
-@click.option(
-    "--round", "round_", default=1, show_default=True, type=click.IntRange(min=1), help="Ask in this round."
-)
+@click.option("--round", "round_", default=1, show_default=True, type=COUNT, help="Ask in this round.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be sent.")
 @target_options
 @constants_option
@@ -105,7 +103,7 @@ def _push(
         )
         return
     already = f"; {done.already_sent:,} were sent before" if done.already_sent else ""
-    click.echo(f"{done.sent:,} tasks sent{already}. Annotate in {found.url}")
+    echo(f"{done.sent:,} tasks sent{already}. Annotate in {found.url}")
 
 
 def _read(
@@ -134,6 +132,4 @@ def _print_dry_run(missing: int, already_sent: int, folder: Path, as_json: bool)
     if as_json:
         print_json({"would_send": missing, "already_sent": already_sent, "store": str(folder)})
     else:
-        click.echo(
-            f"{missing:,} tasks would be sent; {already_sent:,} were sent before, according to {folder}."
-        )
+        echo(f"{missing:,} tasks would be sent; {already_sent:,} were sent before, according to {folder}.")

@@ -11,7 +11,7 @@ from annotation.keys import connection_file, data_folder, store_connection
 from annotation.server import Server, running
 from toolkit.cli.annotate.stopping import until_stopped
 from toolkit.cli.annotate.target import DEFAULT, warn
-from toolkit.cli.output import json_option, print_json, print_table, waiting
+from toolkit.cli.output import echo, json_option, print_json, print_table, waiting
 from toolkit.errors import WarmkitError
 
 
@@ -94,4 +94,4 @@ def _print(server: Server, project: str | None, as_json: bool) -> None:
         ("log", facts["log"]),
     ]
     print_table(f"Label Studio runs at {server.url}", rows)
-    click.echo("Stop it with Ctrl-C.")
+    echo("Stop it with Ctrl-C.")

@@ -7,7 +7,7 @@ import click
 
 from toolkit.cli.annotate.pull import VERDICTS, fetch
 from toolkit.cli.annotate.target import opened, target_options, warn
-from toolkit.cli.output import json_option, print_json, print_table, share, waiting
+from toolkit.cli.output import echo, json_option, print_json, print_table, share, waiting
 
 if TYPE_CHECKING:
     from annotation.summary import Status
@@ -45,10 +45,10 @@ def status(offline: bool, folder: Path | None, run_name: str | None, runs: Path,
     ]
     if rows:
         print_table("", rows, ("round", "annotator", *VERDICTS, "per hour"))
-    click.echo(f"{found.answered:,} of {found.tasks:,} tasks are answered, {found.open:,} are open: {url}")
+    echo(f"{found.answered:,} of {found.tasks:,} tasks are answered, {found.open:,} are open: {url}")
     if found.shared:
         agreement = f"{found.agreed} of {found.shared} ({share(found.agreed, found.shared)})"
-        click.echo(f"Several annotators gave an equation for the same problem: they agree in {agreement}.")
+        echo(f"Several annotators gave an equation for the same problem: they agree in {agreement}.")
 
 
 def _object(found: "Status", url: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import click
+from toolkit.cli.output import echo
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -20,7 +20,7 @@ def until_stopped(farewell: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(farewell, err=True)
+        echo(farewell, err=True)
     finally:
         for number, handler in zip(SIGNALS, before, strict=True):
             signal.signal(number, handler)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolkit.cli.output import echo
 from toolkit.cli.parameters import runs_option
 from toolkit.errors import WarmkitError
 
@@ -78,4 +79,4 @@ def opened(folder: Path | None, run_name: str | None, runs: Path, *, new: bool =
 
 def warn(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)

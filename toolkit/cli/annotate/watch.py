@@ -10,7 +10,8 @@ import click
 
 from toolkit.cli.annotate.pull import fetch
 from toolkit.cli.annotate.target import Target, opened, target_options, warn
-from toolkit.cli.output import print_json
+from toolkit.cli.output import echo, print_json
+from toolkit.cli.parameters import FiniteRange
 
 SLOWEST = 30.0  # seconds
 
@@ -28,7 +29,7 @@ Examples:
     "--every",
     default=2.0,
     show_default=True,
-    type=click.FloatRange(min=0.1),
+    type=FiniteRange(0.1, 1e6),
     metavar="SECONDS",
     help="Ask this often; less often while nothing is new.",
 )
@@ -87,11 +88,11 @@ def _watch(target: Target, every: float, sleep: Sleep, as_json: bool) -> None:
                 print_json(fields)
             else:
                 content = "  ".join(filter(None, (response.equation, judgement.reason)))
-                click.echo(f"{response.problem_id}  {verdict}  {content}  ({response.annotator})")
+                echo(f"{response.problem_id}  {verdict}  {content}  ({response.annotator})")
         status = summary.status()
         if not status.open:
             if not as_json:
-                click.echo(f"All {status.tasks:,} tasks are answered.")
+                echo(f"All {status.tasks:,} tasks are answered.")
             return
         pause = every if new else min(1.5 * pause, max(SLOWEST, every))
         sleep(pause)

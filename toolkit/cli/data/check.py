@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from toolkit.cli.output import (
+    echo,
     json_option,
     print_duplicates,
     print_json,
@@ -82,7 +83,7 @@ def check(
             print_duplicates(pairs)
     if read.bad and not skip_bad:
         if not as_json:
-            click.echo("Some rows can't be used: fix them, or leave them out with --skip-bad.", err=True)
+            echo("Some rows can't be used: fix them, or leave them out with --skip-bad.", err=True)
         sys.exit(1)
 
 
@@ -107,12 +108,10 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
     print_table(f"{file} ({read.format})", rows)
     if summary.reached is not None:
         again = "each number at most once" if not reuse else f"{reuse} used again"
-        click.echo(f"search: up to {operators} operators, {again}")
+        echo(f"search: up to {operators} operators, {again}")
         if summary.shallow:
-            click.echo(
-                f"  {summary.shallow:,} with too many numbers for that were searched with fewer operators"
-            )
-        click.echo()
+            echo(f"  {summary.shallow:,} with too many numbers for that were searched with fewer operators")
+        echo()
     for title, counts in (
         ("languages", summary.langs),
         ("splits", summary.splits),
@@ -121,16 +120,16 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
         ("gold equations that use", summary.operators),
     ):
         if counts:
-            click.echo(f"{title}: " + ", ".join(f"{name} ({count:,})" for name, count in counts.items()))
+            echo(f"{title}: " + ", ".join(f"{name} ({count:,})" for name, count in counts.items()))
     if read.bad:
-        click.echo(f"\nrows that can't be used:\n{list_bad(read.bad)}")
+        echo(f"\nrows that can't be used:\n{list_bad(read.bad)}")
     if summary.doubtful:
-        click.echo("\ngold equations to look at:")
+        echo("\ngold equations to look at:")
         _print_some([f"{name}: {reason}" for name, reason in summary.doubtful])
 
 
 def _print_some(lines: Sequence[str], most: int = 5) -> None:
     for line in lines[:most]:
-        click.echo(f"  {line}")
+        echo(f"  {line}")
     if len(lines) > most:
-        click.echo(f"  … and {len(lines) - most:,} more (all with --json)")
+        echo(f"  … and {len(lines) - most:,} more (all with --json)")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import polars as pl
 
-from toolkit.cli.output import json_option, print_json, waiting
+from toolkit.cli.output import echo, json_option, print_json, waiting
 from toolkit.cli.parameters import lang_option, out_option, skip_bad_option
 from toolkit.data import ProblemSet
 from toolkit.data.read import is_fold_file, read_problems, with_folds
@@ -71,8 +71,8 @@ def import_command(
     if as_json:
         print_json({"problems": len(problems), "bad": len(bad), "formats": formats, "out": str(out)})
         return
-    click.echo(f"{len(problems):,} problems ({', '.join(formats)}) written to {out}")
+    echo(f"{len(problems):,} problems ({', '.join(formats)}) written to {out}")
     if unknown:
-        click.echo(f"{unknown} ids of the fold files belong to no problem.", err=True)
+        echo(f"{unknown} ids of the fold files belong to no problem.", err=True)
     if bad:
-        click.echo(f"{len(bad)} rows were left out:\n{list_bad(bad)}", err=True)
+        echo(f"{len(bad)} rows were left out:\n{list_bad(bad)}", err=True)

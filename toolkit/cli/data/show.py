@@ -3,11 +3,12 @@
 import click
 from rich.text import Text
 
-from toolkit.cli.output import console, json_option, print_json
-from toolkit.cli.parameters import constants_option, skip_bad_option
+from toolkit.cli.output import json_option, print_json
+from toolkit.cli.parameters import COUNT, constants_option, skip_bad_option
 from toolkit.data import ProblemSet, read_problems
 from toolkit.equations import Constant, as_float, show
 from toolkit.errors import WarmkitError
+from toolkit.screen import Screen
 
 
 @click.command(
@@ -18,7 +19,7 @@ Examples:
   warmkit data show allarith.jsonl --id 1314""",
 )
 @click.argument("file")
-@click.option("--count", default=5, show_default=True, type=click.IntRange(min=1), help="How many problems.")
+@click.option("--count", default=5, show_default=True, type=COUNT, help="How many problems.")
 @click.option("--id", "ids", multiple=True, help="Only the problem with this id (may be given again).")
 @skip_bad_option
 @constants_option
@@ -52,7 +53,7 @@ def _show_problem(problems: ProblemSet, row: int, as_json: bool) -> None:
         ]
         print_json({**problem, "numbers": numbers, "template": template})
         return
-    out = console()
+    out = Screen()
     marked = Text()
     done = 0
     for j, operand in enumerate(operands):

@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 
 from toolkit.cli.output import json_option, print_duplicates, print_json, print_table, waiting
-from toolkit.cli.parameters import shares, skip_bad_option
+from toolkit.cli.parameters import COUNT, SEED, shares, skip_bad_option
 from toolkit.data.duplicates import across_splits, near_duplicates
 from toolkit.data.read import read_problems
 from toolkit.data.split import folds, split
-from toolkit.data.write import WRITERS, write_table
+from toolkit.data.write import WRITERS, write_table, write_tables
 
 
 @click.command(
@@ -27,8 +27,10 @@ Examples:
     help="One table with the column `split` (.parquet, .jsonl, .csv), or a folder with one file per part.",
 )
 @click.option("--parts", callback=shares, help="Names and shares. [default: train=0.8,test=0.2]")
-@click.option("--folds", "count", type=click.IntRange(min=2), help="Equal parts fold0, fold1, … instead.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same split.")
+@click.option(
+    "--folds", "count", type=click.IntRange(2, COUNT.max), help="Equal parts fold0, fold1, … instead."
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same split.")
 @click.option("--part-duplicates", is_flag=True, help="Let near-duplicates fall into different parts.")
 @skip_bad_option
 @json_option
@@ -59,8 +61,7 @@ def split_command(
     if out.suffix:
         write_table(problems, out)
     else:
-        for name in sizes:
-            write_table(problems.filter(split=name), out / f"{name}.parquet")
+        write_tables({out / f"{name}.parquet": problems.filter(split=name) for name in sizes})
     separated = across_splits(problems, pairs)
     if as_json:
         print_json({"sizes": sizes, "duplicates_across_splits": len(separated), "out": str(out)})

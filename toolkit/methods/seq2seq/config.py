@@ -8,17 +8,19 @@ from toolkit.config import Section
 class Seq2SeqConfig(Section):
     """The Seq2Seq Baseline; the optimiser is that of the paper (section 5.3)."""
 
-    embedding: int = Field(128, ge=1)
-    hidden: int = Field(128, ge=1, description="paper: 512")
-    layers: int = Field(2, ge=1)
+    embedding: int = Field(128, ge=1, le=16_384)
+    hidden: int = Field(128, ge=1, le=16_384, description="paper: 512")
+    layers: int = Field(2, ge=1, le=64)
     dropout: float = Field(0.3, ge=0, lt=1, description="paper: 0.5")
-    beams: int = Field(5, ge=1, description="w, in exploration")
-    epochs: int = Field(40, ge=1, description="paper: 200")
-    batch: int = Field(128, ge=1, description="paper: 256")
-    lr: float = Field(1e-3, gt=0)
+    beams: int = Field(5, ge=1, le=100_000, description="w, in exploration")
+    epochs: int = Field(40, ge=1, le=1_000_000, description="paper: 200")
+    batch: int = Field(128, ge=1, le=1_000_000, description="paper: 256")
+    lr: float = Field(1e-3, gt=0, le=100)
     lr_decay: float = Field(0.7, gt=0, le=1)
-    lr_decay_every: int = Field(75, ge=1)
-    weight_decay: float = Field(1e-5, ge=0)
-    clip: float = Field(5.0, gt=0)
-    penalty: float = Field(0.01, ge=0, description="weight of the reward -1; training works up to 0.05")
-    min_count: int = Field(2, ge=1, description="rarer words are unknown")
+    lr_decay_every: int = Field(75, ge=1, le=1_000_000)
+    weight_decay: float = Field(1e-5, ge=0, le=100)
+    clip: float = Field(5.0, gt=0, le=1e9)
+    penalty: float = Field(
+        0.01, ge=0, le=1_000, description="weight of the reward -1; training works up to 0.05"
+    )
+    min_count: int = Field(2, ge=1, le=1_000_000_000, description="rarer words are unknown")

@@ -10,20 +10,22 @@ from toolkit.config import Section
 class SolverConfig(Section):
     """GTS and Graph2Tree."""
 
-    embedding: int = Field(128, ge=1)
-    hidden: int = Field(128, ge=1, description="Xie and Sun: 512")
-    layers: int = Field(2, ge=1)
+    embedding: int = Field(128, ge=1, le=16_384)
+    hidden: int = Field(128, ge=1, le=16_384, description="Xie and Sun: 512")
+    layers: int = Field(2, ge=1, le=64)
     dropout: float = Field(0.4, ge=0, lt=1, description="Xie and Sun: 0.5")
     word_dropout: float = Field(0.1, ge=0, lt=1, description="share of words unknown in training")
-    max_tokens: int = Field(31, ge=3, description="longest prefix; longer equations are not learnt")
-    epochs: int = Field(50, ge=1, description="Xie and Sun: 80")
-    batch: int = Field(32, ge=1, description="Xie and Sun: 64")
-    lr: float = Field(2e-3, gt=0, description="Xie and Sun: 1e-3")
+    max_tokens: int = Field(
+        31, ge=3, le=10_000, description="longest prefix; longer equations are not learnt"
+    )
+    epochs: int = Field(50, ge=1, le=1_000_000, description="Xie and Sun: 80")
+    batch: int = Field(32, ge=1, le=1_000_000, description="Xie and Sun: 64")
+    lr: float = Field(2e-3, gt=0, le=100, description="Xie and Sun: 1e-3")
     lr_decay: float = Field(0.5, gt=0, le=1)
-    lr_decay_every: int = Field(25, ge=1, description="Xie and Sun: 20")
-    weight_decay: float = Field(1e-5, ge=0)
-    clip: float = Field(5.0, gt=0)
-    beam: int = Field(10, ge=1, description="beams at test time; Xie and Sun: 5")
+    lr_decay_every: int = Field(25, ge=1, le=1_000_000, description="Xie and Sun: 20")
+    weight_decay: float = Field(1e-5, ge=0, le=100)
+    clip: float = Field(5.0, gt=0, le=1e9)
+    beam: int = Field(10, ge=1, le=100_000, description="beams at test time; Xie and Sun: 5")
     plausible: bool = Field(True, description="rank beams by the kind of value they come to as well")
     target: Literal["best", "posterior"] = Field(
         "posterior", description="learn a problem's likeliest class, or all of them weighted by posterior"
@@ -32,7 +34,10 @@ class SolverConfig(Section):
         "canonical", description="one order of sums and products, as written, or with operands exchanged too"
     )
     threshold: float = Field(0.0, ge=0, le=1, description="classes below this posterior are left out")
-    min_count: int = Field(2, ge=1)
+    min_count: int = Field(2, ge=1, le=1_000_000_000)
     members: int = Field(
-        2, ge=1, description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time"
+        2,
+        ge=1,
+        le=1_000,
+        description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time",
     )
