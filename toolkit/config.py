@@ -78,6 +78,12 @@ def changed_keys(before: Section, now: Section) -> dict[str, tuple[Any, Any]]:
     return {key: (old.get(key), value) for key, value in new.items() if old.get(key) != value}
 
 
+def missing_keys(config: Section, written: Mapping[str, Any]) -> list[str]:
+    """The keys of a configuration that its file did not have."""
+    there = _flat(dict(written))
+    return [key for key in _flat(config.model_dump(mode="json")) if key not in there]
+
+
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in values.items():

@@ -30,12 +30,12 @@ import polars as pl
 
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import ClusterSpec, session
-from toolkit.config import load_config
 from toolkit.data import ProblemSet
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.run import build_folder, locked, read_sets, refuse_changes
+from toolkit.loop.run import build_folder, locked, own_config, read_sets, refuse_changes
 from toolkit.storage.atomic import replacing
+from toolkit.storage.folder import check_folder
 from tune.config import TuneConfig
 from tune.plan import Trial, longest, proposals, trials
 from tune.propose import need_optuna, propose
@@ -95,19 +95,22 @@ class Sweep:
 
 def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
     """A new sweep. Its folder appears complete, or not at all."""
+    taken = WarmkitError(f"{folder}: this sweep exists already. Take another name.", "sweep-exists")
     if folder.exists():
-        raise WarmkitError(f"{folder}: this sweep exists already. Take another name.", "sweep-exists")
+        raise taken
     need_optuna(config)
     plan = trials(config)
-    build_folder(folder, config, *read_sets(config))
+    if build_folder(folder.parent, [folder.name], config, *read_sets(config)) is None:
+        raise taken
     return Sweep(folder, config, plan)
 
 
 def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
     """An existing sweep. Its configuration may differ from the one it began with only in the budget."""
+    check_folder(folder)
     if not (folder / "config.yaml").exists():
         raise WarmkitError(f"{folder}: there is no such sweep to resume.", "no-sweep")
-    own = load_config(TuneConfig, folder / "config.yaml")
+    own = own_config(TuneConfig, folder)
     refuse_changes(
         folder, own, config, "budget.", "A sweep keeps the configuration it began with.", "sweep-changed"
     )

@@ -154,7 +154,7 @@ def test_a_page_of_the_state_that_is_broken_is_a_sentence_too(tmp_path):
     assert answer(tmp_path, "list")["runs"][0]["state"] == "damaged"
     result = call(tmp_path, "show", "a")
     assert result.exit_code == 1
-    assert "the run can't be read" in result.output
+    assert "state.sqlite: the state of the run" in result.output
 
 
 def test_a_run_is_running_while_somebody_holds_it_and_stopped_if_nothing_ended_it(tmp_path):

@@ -8,10 +8,11 @@ round-NN/          model, candidates and solver of a round
 solver/, equations.parquet, metrics.parquet, report.html   the results
 """
 
+import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from typing import Protocol
 
 import polars as pl
 
-from toolkit.config import changed_keys, load_config, to_yaml
+from toolkit.config import Config, changed_keys, load_config, missing_keys, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
 from toolkit.data.schema import METRICS
 from toolkit.data.split import split
@@ -29,8 +30,8 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
 from toolkit.solvers import Solver, load_solver
-from toolkit.storage.atomic import UNFINISHED, replacing
-from toolkit.storage.lock import held, sign
+from toolkit.storage.atomic import replacing
+from toolkit.storage.folder import appear, building, check_folder, working_in
 
 FORMAT = 2  # of a run's folder
 _NAME = re.compile(r"[\w][\w.-]{0,99}")
@@ -110,17 +111,19 @@ def create_run(
 
     `sets` are the problems to learn from and those to measure on. Without them, the configuration names both.
     """
-    name = name or next(f"run-{i}" for i in range(1, 1_000_000) if not (root / f"run-{i}").exists())
-    folder = _folder(root, name)
-    if folder.exists():
-        raise WarmkitError(f"{folder}: this run already exists. Take another name.", "run-exists")
+    names = (f"run-{i}" for i in itertools.count(1)) if name is None else [checked_name(name)]
+    taken = WarmkitError(f"{root / str(name)}: this run already exists. Take another name.", "run-exists")
+    if name is not None and (root / name).exists():
+        raise taken
     problems, test = sets or read_sets(config)
 
     def begin_ledger(building: Path) -> None:
-        with closing(Ledger(building / "state.sqlite")) as ledger, ledger.transaction():
+        with closing(Ledger(building / "state.sqlite", new=True)) as ledger, ledger.transaction():
             ledger.set_fact("format", FORMAT)
 
-    build_folder(folder, config, problems, test, begin_ledger)
+    folder = build_folder(root, names, config, problems, test, begin_ledger)
+    if folder is None:
+        raise taken
     run = Run(folder, config, Ledger(folder / "state.sqlite"))
     run.__dict__.update(problems=problems, test=test)  # they need not be read again
     return run
@@ -129,16 +132,21 @@ def create_run(
 def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
     """An existing run. A `config` may differ from its own only in the rules that end a run."""
     folder = _folder(root, name)
-    if not (folder / "config.yaml").exists():
+    check_folder(folder)
+    if not _is_run(folder):
         raise WarmkitError(f"{folder}: there is no such run. `warmkit runs list` lists the runs.")
     ledger = Ledger(folder / "state.sqlite")
-    if ledger.fact("format") != FORMAT:
+    try:
+        ledger.check()
+        if ledger.fact("format") != FORMAT:
+            raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
+        own = own_config(LoopConfig, folder)
+        if config is not None:
+            refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
+            own = own.model_copy(update={"stop": config.stop})
+    except BaseException:
         ledger.close()
-        raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
-    own = load_config(LoopConfig, folder / "config.yaml")
-    if config is not None:
-        refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
-        own = own.model_copy(update={"stop": config.stop})
+        raise
     return Run(folder, own, ledger)
 
 
@@ -149,28 +157,34 @@ def load_run(folder: Path | str) -> Run:
 
 
 def build_folder(
-    folder: Path,
+    root: Path,
+    names: Iterable[str],
     config: LoopConfig,
     problems: ProblemSet,
     test: ProblemSet,
-    prepare: Callable[[Path], object] = lambda building: None,
-) -> None:
-    """Write the problems, the test problems and the configuration to a folder: all of them, or no folder.
+    prepare: Callable[[Path], object] = lambda folder: None,
+) -> Path | None:
+    """Write problems, test problems and configuration to a new folder: the first of `names` that is free.
 
-    `prepare` adds other files to the folder before it appears.
+    The folder appears with all of them, and with what `prepare` adds. None if no name is free by then: of
+    several processes that begin at the same moment, each gets a folder of its own, or none.
     """
-    building = folder.parent / f".{folder.name}.new"
-    shutil.rmtree(building, ignore_errors=True)
-    try:
-        write_table(problems.table, building / "problems.parquet")
-        write_table(test.table, building / "test.parquet")
-        with replacing(building / "config.yaml") as temporary:
+    with building(root) as built:
+        write_table(problems.table, built / "problems.parquet")
+        write_table(test.table, built / "test.parquet")
+        with replacing(built / "config.yaml") as temporary:
             temporary.write_text(to_yaml(config), encoding="utf-8")
-        prepare(building)
-        building.rename(folder)
-    except BaseException:  # a full disk, for instance, on which it would lie in the way
-        shutil.rmtree(building, ignore_errors=True)
-        raise
+        prepare(built)
+        return appear(built, (root / name for name in names))
+
+
+def own_config(kind: type[Config], folder: Path) -> Config:
+    """The configuration that a run or a sweep began with. Its file has every key: none takes a default."""
+    path = folder / "config.yaml"
+    config = load_config(kind, path)
+    if missing := missing_keys(config, read_yaml(path)):
+        raise WarmkitError(f"{path}: it has no key {missing[0]}: the file is not whole.")
+    return config
 
 
 def refuse_changes(
@@ -188,7 +202,16 @@ def refuse_changes(
 
 
 def run_names(root: Path) -> list[str]:
-    return sorted(path.parent.name for path in root.glob("[!.]*/config.yaml"))
+    """The runs of a folder, also those that are damaged."""
+    try:
+        return sorted(path.name for path in root.iterdir() if _NAME.fullmatch(path.name) and _is_run(path))
+    except OSError:
+        return []
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether it is a run, or what is left of one."""
+    return any(os.path.lexists(folder / name) for name in ("config.yaml", "state.sqlite"))
 
 
 def delete_run(root: Path, name: str) -> None:
@@ -212,10 +235,7 @@ def locked(run: HasFolder) -> Iterator[None]:
     def taken(process: str) -> str:
         return f"{run.folder}: process {process} works on this run. Wait, or stop it."
 
-    with held(run.folder / "lock", taken) as lock:
-        sign(lock, str(os.getpid()))
-        for left_behind in run.folder.rglob(f".*{UNFINISHED}"):  # by a kill in the middle of a write
-            left_behind.unlink(missing_ok=True)
+    with working_in(run.folder, taken):
         yield
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import replacing
+from toolkit.storage.folder import check_folder
 
 
 def write_description(path: Path, fields: Mapping[str, Any]) -> None:
@@ -15,7 +16,11 @@ def write_description(path: Path, fields: Mapping[str, Any]) -> None:
 
 
 def read_description(path: Path, what: str, format: str) -> dict[str, Any]:
-    """The fields of a description that has this format; `what` names it in messages: model, solver."""
+    """The fields of a description that has this format; `what` names it in messages: model, solver.
+
+    Nothing in its folder may lead out of it.
+    """
+    check_folder(path.parent)
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
