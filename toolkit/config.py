@@ -26,10 +26,22 @@ def load_config(kind: type[Config], path: Path | str | None, overrides: Iterable
     values: dict[str, Any] = {} if path is None else read_yaml(Path(path))
     for override in overrides:
         _set(values, override, list(known_keys(kind)))
+    return _checked(kind, values, str(path) if path else "configuration")
+
+
+def complete_config(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
+    """A configuration that warmkit itself wrote down: every key is there, and none takes a default."""
+    config, there = _checked(kind, values, source), _flat(dict(values))
+    for key in _flat(config.model_dump(mode="json")):
+        if key not in there:
+            raise WarmkitError(f"{source}: the key {key} is missing: the file is not whole.")
+    return config
+
+
+def _checked(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        source = str(path) if path else "configuration"
         raise WarmkitError(
             "\n".join(_sentence(source, kind, problem) for problem in error.errors())
         ) from None
@@ -76,12 +88,6 @@ def changed_keys(before: Section, now: Section) -> dict[str, tuple[Any, Any]]:
     """The keys in which two configurations of a kind differ, with both values."""
     old, new = _flat(before.model_dump(mode="json")), _flat(now.model_dump(mode="json"))
     return {key: (old.get(key), value) for key, value in new.items() if old.get(key) != value}
-
-
-def missing_keys(config: Section, written: Mapping[str, Any]) -> list[str]:
-    """The keys of a configuration that its file did not have."""
-    there = _flat(dict(written))
-    return [key for key in _flat(config.model_dump(mode="json")) if key not in there]
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Protocol
 
 import polars as pl
 
-from toolkit.config import Config, changed_keys, load_config, missing_keys, read_yaml, to_yaml
+from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
 from toolkit.data.schema import METRICS
 from toolkit.data.split import split
@@ -179,12 +179,9 @@ def build_folder(
 
 
 def own_config(kind: type[Config], folder: Path) -> Config:
-    """The configuration that a run or a sweep began with. Its file has every key: none takes a default."""
+    """The configuration that a run or a sweep began with."""
     path = folder / "config.yaml"
-    config = load_config(kind, path)
-    if missing := missing_keys(config, read_yaml(path)):
-        raise WarmkitError(f"{path}: it has no key {missing[0]}: the file is not whole.")
-    return config
+    return complete_config(kind, read_yaml(path), str(path))
 
 
 def refuse_changes(

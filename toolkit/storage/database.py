@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from toolkit.errors import WarmkitError
+from toolkit.storage.description import first_problem
 from toolkit.storage.folder import check_file
 
 FACTS = "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
@@ -107,14 +108,14 @@ class Database:
                 f"{self._path}: {self._content} can't be read ({what}): {error}.", _code(error)
             ) from None
         except ValidationError as error:
-            raise self._damaged(f"{what}: {_first(error)}") from None
+            raise self._damaged(f"{what}: {first_problem(error)}") from None
 
     def from_json(self, what: str, shape: TypeAdapter[Value], text: str) -> Value:
         """What a JSON text of a row holds, checked like a row."""
         try:
             return shape.validate_json(text, strict=True)
         except ValidationError as error:
-            raise self._damaged(f"{what}: {_first(error)}") from None
+            raise self._damaged(f"{what}: {first_problem(error)}") from None
 
     def _damaged(self, problem: str) -> WarmkitError:
         return WarmkitError(f"{self._path}: {self._content} is damaged: {problem}.", DAMAGED)
@@ -160,10 +161,3 @@ def _code(error: sqlite3.Error) -> str:
     """A database that is locked, or on a disk that is full, is not damaged."""
     reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)  # none: a text that is not UTF-8
     return "" if reason & 0xFF in ELSEWHERE else DAMAGED
-
-
-def _first(error: ValidationError) -> str:
-    """The first problem of a value, in a few words."""
-    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    return f"{place}: {problem['msg']}" if place else problem["msg"]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class RandomSamplingConfig(Section):
     """k parallel paths of d steps."""
 
-    paths: int = Field(5, ge=1, description="paths per problem: the paper's k")
-    length: int = Field(40, ge=1, description="steps of a path, at most: the paper's d")
+    paths: int = Field(5, ge=1, le=10_000, description="paths per problem: the paper's k")
+    length: int = Field(40, ge=1, le=1_000, description="steps of a path, at most: the paper's d")
 
 
 class RandomSampling(Untrained):

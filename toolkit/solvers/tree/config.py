@@ -12,10 +12,10 @@ class SolverConfig(Section):
 
     embedding: int = Field(128, ge=1)
     hidden: int = Field(128, ge=1, description="Xie and Sun: 512")
-    layers: int = Field(2, ge=1)
+    layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.4, ge=0, lt=1, description="Xie and Sun: 0.5")
     word_dropout: float = Field(0.1, ge=0, lt=1, description="share of words unknown in training")
-    max_tokens: int = Field(31, ge=3, description="longest prefix; longer equations are not learnt")
+    max_tokens: int = Field(31, ge=3, le=255, description="longest prefix; longer equations are not learnt")
     epochs: int = Field(50, ge=1, description="Xie and Sun: 80")
     batch: int = Field(32, ge=1, description="Xie and Sun: 64")
     lr: float = Field(2e-3, gt=0, description="Xie and Sun: 1e-3")
@@ -23,7 +23,7 @@ class SolverConfig(Section):
     lr_decay_every: int = Field(25, ge=1, description="Xie and Sun: 20")
     weight_decay: float = Field(1e-5, ge=0)
     clip: float = Field(5.0, gt=0)
-    beam: int = Field(10, ge=1, description="beams at test time; Xie and Sun: 5")
+    beam: int = Field(10, ge=1, le=1_000, description="beams at test time; Xie and Sun: 5")
     plausible: bool = Field(True, description="rank beams by the kind of value they come to as well")
     target: Literal["best", "posterior"] = Field(
         "posterior", description="learn a problem's likeliest class, or all of them weighted by posterior"
@@ -34,5 +34,8 @@ class SolverConfig(Section):
     threshold: float = Field(0.0, ge=0, le=1, description="classes below this posterior are left out")
     min_count: int = Field(2, ge=1)
     members: int = Field(
-        2, ge=1, description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time"
+        2,
+        ge=1,
+        le=32,
+        description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time",
     )
