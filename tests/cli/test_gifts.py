@@ -19,6 +19,7 @@ COMMANDS = {
     "rewind": ("loop", "--run", "gift", "--rewind", "1"),
     "delete": ("runs", "delete", "gift", "--yes"),
     "show": ("runs", "show", "gift"),
+    "repair": ("runs", "repair", "gift"),
     "status": ("annotate", "status", "--run", "gift"),
 }
 

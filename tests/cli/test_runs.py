@@ -307,7 +307,7 @@ def test_a_wrong_call_exits_with_2(arguments, tmp_path):
 
 
 def test_every_verb_has_examples():
-    for verb in ("list", "show", "compare", "delete"):
+    for verb in ("list", "show", "compare", "repair", "delete"):
         assert "Examples:\n    warmkit runs" in CliRunner().invoke(main, ["runs", verb, "--help"]).output
 
 

@@ -48,6 +48,7 @@ class BatchItem:
 
 class Ledger(Database):
     facts = records.FACTS
+    damaged = "damaged-run"
 
     def __init__(self, path: Path, *, new: bool = False) -> None:
         super().__init__(path, SCHEMA, "the state of the run", new=new)
@@ -173,3 +174,10 @@ class Ledger(Database):
     def metrics(self) -> list[tuple[int, str, str, float]]:
         query = "SELECT round, split, name, value FROM metrics ORDER BY round, split, name"
         return self.rows("metrics", records.METRICS, query)
+
+    # Repair
+
+    def insert(self, table: str, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert whole rows, as they were read from another ledger."""
+        marks = ", ".join("?" for _ in columns.split(","))
+        self._db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)

@@ -81,3 +81,21 @@ ASKED = TypeAdapter(list[AskedRow])
 RESPONSES = TypeAdapter(list[ResponseRow])
 METRICS = TypeAdapter(list[MetricRow])
 VERSION = TypeAdapter(list[tuple[int, int]])
+
+# Whole rows, all columns of a table.
+WholeStage = tuple[RoundNumber, str, Seconds, str]
+WholeAsked = tuple[RoundNumber, int, str, str, str, str]
+WholeResponse = tuple[
+    int,
+    str,
+    str,
+    RoundNumber,
+    ResponseKind,
+    str | None,
+    str | None,
+    str,
+    str,
+    Seconds | None,
+    str | None,
+    int,
+]

@@ -29,6 +29,7 @@ from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
+from toolkit.loop.salvage import salvage
 from toolkit.solvers import Solver, load_solver
 from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import appear, building, check_folder, working_in
@@ -131,13 +132,9 @@ def create_run(
 
 def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
     """An existing run. A `config` may differ from its own only in the rules that end a run."""
-    folder = _folder(root, name)
-    check_folder(folder)
-    if not _is_run(folder):
-        raise WarmkitError(f"{folder}: there is no such run. `warmkit runs list` lists the runs.")
-    ledger = Ledger(folder / "state.sqlite")
+    folder = find_run(root, name)
+    ledger = _open_ledger(folder / "state.sqlite")
     try:
-        ledger.check()
         if ledger.fact("format") != FORMAT:
             raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
         own = own_config(LoopConfig, folder)
@@ -148,6 +145,31 @@ def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
         ledger.close()
         raise
     return Run(folder, own, ledger)
+
+
+def find_run(root: Path, name: str) -> Path:
+    """The folder of a run, which may be damaged. Nothing in it leads out of it."""
+    folder = root / checked_name(name)
+    check_folder(folder)
+    if not _is_run(folder):
+        raise WarmkitError(f"{folder}: there is no such run. `warmkit runs list` lists the runs.")
+    return folder
+
+
+def _open_ledger(path: Path) -> Ledger:
+    """A ledger whose pages are sound. If they are not, the error says how much of it can be read."""
+    try:
+        ledger = Ledger(path)
+        try:
+            ledger.check()
+        except BaseException:
+            ledger.close()
+            raise
+    except WarmkitError as error:
+        if error.code != Ledger.damaged:
+            raise
+        raise WarmkitError(f"{error} {salvage(path)}", error.code) from None
+    return ledger
 
 
 def load_run(folder: Path | str) -> Run:
@@ -229,10 +251,18 @@ class HasFolder(Protocol):
 def locked(run: HasFolder) -> Iterator[None]:
     """Hold the lock of a run, so that nobody else works on it. The lock ends with the process."""
 
-    def taken(process: str) -> str:
-        return f"{run.folder}: process {process} works on this run. Wait, or stop it."
+    with locked_folder(run.folder):
+        yield
 
-    with working_in(run.folder, taken):
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """`locked`, for a run that may be damaged."""
+
+    def taken(process: str) -> str:
+        return f"{folder}: process {process} works on this run. Wait, or stop it."
+
+    with working_in(folder, taken):
         yield
 
 
@@ -241,10 +271,6 @@ def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise WarmkitError(f"{name[:100]!r} can't name a run: use letters, digits, dots, dashes.")
     return name
-
-
-def _folder(root: Path, name: str) -> Path:
-    return root / checked_name(name)
 
 
 def read_sets(config: LoopConfig) -> tuple[ProblemSet, ProblemSet]:

@@ -85,6 +85,9 @@ def _restore_optimizer(
     for i, values in state.items():
         shape = parameters[i].shape
         kept = {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}
-        if {key: tensor.shape for key, tensor in values.items()} != kept:
+        fits = {key: tensor.shape for key, tensor in values.items()} == kept and all(
+            tensor.dtype == torch.float32 for tensor in values.values()
+        )
+        if not fits or values["step"] < 1 or bool((values["exp_avg_sq"] < 0).any()):
             raise ValueError(f"the state of {names[i]} is not that of Adam")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -2,7 +2,7 @@
 
 The file may be damaged, or come from somebody else. It is opened only if its tables are those of the schema,
 and everything that is read from it is checked against a type. A file that fails either check is an error
-with the code "damaged".
+with the code `damaged`.
 """
 
 import json
@@ -20,7 +20,6 @@ from toolkit.storage.description import first_problem
 from toolkit.storage.folder import check_file
 
 FACTS = "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
-DAMAGED = "damaged"  # the code of the errors
 ELSEWHERE = (  # errors of SQLite whose reason is not in the file
     *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY),
     *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM),
@@ -36,36 +35,31 @@ class Database:
     """
 
     facts: ClassVar[Mapping[str, TypeAdapter[Any]]] = {}  # the type of each fact
+    damaged: ClassVar[str] = "damaged"  # the code of the error
 
     def __init__(self, path: Path, schema: str, content: str, *, new: bool = False) -> None:
         self._path, self._content = path, content
         exists = _check_files(path)
         if not exists and not new:
             state = "is empty" if path.exists() else "is missing"
-            raise WarmkitError(f"{path}: {content} {state}.", DAMAGED)
+            raise WarmkitError(f"{path}: {content} {state}.", self.damaged)
         try:
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
         except sqlite3.Error as error:
             raise WarmkitError(f"{path}: {content} can't be opened: {error}.") from None
         try:
             self._db.execute("PRAGMA trusted_schema = OFF")
-            if exists:
-                self._check_tables(FACTS + schema)
+            if exists and not has_tables(self._db, schema):
+                raise self._damaged("its tables are not those of this version")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")  # committed data survive a power cut
             self._db.executescript(FACTS + schema)
         except sqlite3.Error as error:
             self._db.close()
-            raise WarmkitError(f"{path}: {content} can't be opened: {error}.", _code(error)) from None
+            raise WarmkitError(f"{path}: {content} can't be opened: {error}.", self._code(error)) from None
         except WarmkitError:
             self._db.close()
             raise
-
-    def _check_tables(self, schema: str) -> None:
-        """Whether it has the tables of the schema, and nothing that acts by itself or poses as a table."""
-        found = set(self._db.execute("SELECT type, name, sql FROM sqlite_master"))
-        if not _tables(schema) <= found or any(kind in ("trigger", "view") for kind, *_ in found):
-            raise self._damaged("its tables are not those of this version")
 
     def close(self) -> None:
         self._db.close()
@@ -91,7 +85,7 @@ class Database:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise WarmkitError(
-                f"{self._path}: {self._content} can't be written: {error}.", _code(error)
+                f"{self._path}: {self._content} can't be written: {error}.", self._code(error)
             ) from None
 
     def _commit(self) -> None:
@@ -105,7 +99,7 @@ class Database:
             return shape.validate_python(self._db.execute(query, parameters).fetchall(), strict=True)
         except sqlite3.Error as error:
             raise WarmkitError(
-                f"{self._path}: {self._content} can't be read ({what}): {error}.", _code(error)
+                f"{self._path}: {self._content} can't be read ({what}): {error}.", self._code(error)
             ) from None
         except ValidationError as error:
             raise self._damaged(f"{what}: {first_problem(error)}") from None
@@ -117,8 +111,13 @@ class Database:
         except ValidationError as error:
             raise self._damaged(f"{what}: {first_problem(error)}") from None
 
+    def _code(self, error: sqlite3.Error) -> str:
+        """A database that is locked, or on a disk that is full, is not damaged."""
+        reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)  # none: a text is not UTF-8
+        return "" if reason & 0xFF in ELSEWHERE else self.damaged
+
     def _damaged(self, problem: str) -> WarmkitError:
-        return WarmkitError(f"{self._path}: {self._content} is damaged: {problem}.", DAMAGED)
+        return WarmkitError(f"{self._path}: {self._content} is damaged: {problem}.", self.damaged)
 
     def fact(self, name: str) -> Any:
         """The value of a fact; None if it has none."""
@@ -146,6 +145,12 @@ def _check_files(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
+def has_tables(database: sqlite3.Connection, schema: str) -> bool:
+    """Whether it has the tables of a schema, and nothing that acts by itself or poses as a table."""
+    found = set(database.execute("SELECT type, name, sql FROM sqlite_master"))
+    return _tables(FACTS + schema) <= found and not any(kind in ("trigger", "view") for kind, *_ in found)
+
+
 @cache
 def _tables(schema: str) -> set[tuple[str, str, str | None]]:
     """Tables and indices of a schema, as SQLite writes them down: type, name, definition."""
@@ -155,9 +160,3 @@ def _tables(schema: str) -> set[tuple[str, str, str | None]]:
         return set(database.execute("SELECT type, name, sql FROM sqlite_master"))
     finally:
         database.close()
-
-
-def _code(error: sqlite3.Error) -> str:
-    """A database that is locked, or on a disk that is full, is not damaged."""
-    reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)  # none: a text that is not UTF-8
-    return "" if reason & 0xFF in ELSEWHERE else DAMAGED
