@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.annotators.questions import Response, ShownCandidate
+from toolkit.errors import WarmkitError
 from toolkit.loop import records
 from toolkit.storage.database import TEXTS, Database
 
@@ -48,10 +49,12 @@ class BatchItem:
 
 class Ledger(Database):
     facts = records.FACTS
-    damaged = "damaged-run"
 
     def __init__(self, path: Path, *, new: bool = False) -> None:
         super().__init__(path, SCHEMA, "the state of the run", new=new)
+
+    def damage(self, message: str) -> WarmkitError:
+        return WarmkitError(message, "damaged-run")
 
     # Stages
 

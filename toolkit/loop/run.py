@@ -166,9 +166,9 @@ def _open_ledger(path: Path) -> Ledger:
             ledger.close()
             raise
     except WarmkitError as error:
-        if error.code != Ledger.damaged:
+        if error.code != "damaged-run":
             raise
-        raise WarmkitError(f"{error} {salvage(path)}", error.code) from None
+        raise WarmkitError(f"{error} {salvage(path)}", "damaged-run") from None
     return ledger
 
 

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from toolkit.loop import records
 from toolkit.loop.ledger import SCHEMA, Ledger
-from toolkit.storage.database import has_tables
+from toolkit.storage.database import check_files, has_tables
 from toolkit.storage.folder import check_file
 
 PAGE = 4096  # bytes; SQLite's default, which all ledgers have
@@ -83,8 +83,8 @@ class Salvage:
 def salvage(path: Path, journal: Path | None = None) -> Salvage:
     """What can be read of a ledger and its write-ahead journal; by default the one beside it."""
     journal = journal or path.with_name(f"{path.name}-wal")
-    for file in (path, journal):
-        check_file(file)
+    check_files(path)
+    check_file(journal)
     with tempfile.TemporaryDirectory(prefix="warmkit-") as folder:
         copy = Path(folder) / "state.sqlite"
         for first_page in (False, True):

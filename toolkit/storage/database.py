@@ -1,8 +1,7 @@
 """A SQLite file that keeps facts by name, and the tables of a schema.
 
 The file may be damaged, or come from somebody else. It is opened only if its tables are those of the schema,
-and everything that is read from it is checked against a type. A file that fails either check is an error
-with the code `damaged`.
+and everything that is read from it is checked against a type.
 """
 
 import json
@@ -35,14 +34,13 @@ class Database:
     """
 
     facts: ClassVar[Mapping[str, TypeAdapter[Any]]] = {}  # the type of each fact
-    damaged: ClassVar[str] = "damaged"  # the code of the error
 
     def __init__(self, path: Path, schema: str, content: str, *, new: bool = False) -> None:
         self._path, self._content = path, content
-        exists = _check_files(path)
+        exists = check_files(path)
         if not exists and not new:
             state = "is empty" if path.exists() else "is missing"
-            raise WarmkitError(f"{path}: {content} {state}.", self.damaged)
+            raise self.damage(f"{path}: {content} {state}.")
         try:
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
         except sqlite3.Error as error:
@@ -56,7 +54,7 @@ class Database:
             self._db.executescript(FACTS + schema)
         except sqlite3.Error as error:
             self._db.close()
-            raise WarmkitError(f"{path}: {content} can't be opened: {error}.", self._code(error)) from None
+            raise self._failure(f"can't be opened: {error}", error) from None
         except WarmkitError:
             self._db.close()
             raise
@@ -84,9 +82,7 @@ class Database:
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            raise WarmkitError(
-                f"{self._path}: {self._content} can't be written: {error}.", self._code(error)
-            ) from None
+            raise self._failure(f"can't be written: {error}", error) from None
 
     def _commit(self) -> None:
         self._db.execute("COMMIT")
@@ -98,9 +94,7 @@ class Database:
         try:
             return shape.validate_python(self._db.execute(query, parameters).fetchall(), strict=True)
         except sqlite3.Error as error:
-            raise WarmkitError(
-                f"{self._path}: {self._content} can't be read ({what}): {error}.", self._code(error)
-            ) from None
+            raise self._failure(f"can't be read ({what}): {error}", error) from None
         except ValidationError as error:
             raise self._damaged(f"{what}: {first_problem(error)}") from None
 
@@ -111,13 +105,18 @@ class Database:
         except ValidationError as error:
             raise self._damaged(f"{what}: {first_problem(error)}") from None
 
-    def _code(self, error: sqlite3.Error) -> str:
+    def _failure(self, problem: str, error: sqlite3.Error) -> WarmkitError:
         """A database that is locked, or on a disk that is full, is not damaged."""
+        message = f"{self._path}: {self._content} {problem}."
         reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)  # none: a text is not UTF-8
-        return "" if reason & 0xFF in ELSEWHERE else self.damaged
+        return WarmkitError(message) if reason & 0xFF in ELSEWHERE else self.damage(message)
 
     def _damaged(self, problem: str) -> WarmkitError:
-        return WarmkitError(f"{self._path}: {self._content} is damaged: {problem}.", self.damaged)
+        return self.damage(f"{self._path}: {self._content} is damaged: {problem}.")
+
+    def damage(self, message: str) -> WarmkitError:
+        """The error for a file that is damaged."""
+        return WarmkitError(message)
 
     def fact(self, name: str) -> Any:
         """The value of a fact; None if it has none."""
@@ -131,7 +130,7 @@ class Database:
 TEXTS = TypeAdapter(list[tuple[str]])
 
 
-def _check_files(path: Path) -> bool:
+def check_files(path: Path) -> bool:
     """Whether the file exists and holds anything. What SQLite would open with it must be ordinary files.
 
     Beside a database in WAL mode there is no rollback journal. SQLite would believe a forged one, and delete
