@@ -18,7 +18,7 @@ import os
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -26,17 +26,18 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+from pydantic import TypeAdapter
 
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import ClusterSpec, session
 from toolkit.data import ProblemSet
+from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.run import build_folder, locked, own_config, read_sets, refuse_changes
+from toolkit.loop.run import build_folder, locked, own_config, read_sets, read_table, refuse_changes
 from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import check_folder
-from tune.config import TuneConfig
+from tune.config import Span, TuneConfig
 from tune.plan import Trial, longest, proposals, trials
 from tune.propose import need_optuna, propose
 from tune.results import TrialResult, read_result, write_result
@@ -48,6 +49,7 @@ ENVIRONMENT = {
     "RAY_AIR_NEW_OUTPUT": "0",
 }
 THIS_MACHINE = ClusterSpec()
+PROPOSED = TypeAdapter(list[dict[str, Any]])
 
 
 @dataclass(frozen=True)
@@ -115,16 +117,19 @@ def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
         folder, own, config, "budget.", "A sweep keeps the configuration it began with.", "sweep-changed"
     )
     need_optuna(config)
-    return Sweep(folder, config, trials(config, _proposed(folder / "proposed.json")))
+    return Sweep(folder, config, trials(config, _proposed(folder / "proposed.json", config.space)))
 
 
-def _proposed(file: Path) -> list[dict[str, Any]]:
+def _proposed(file: Path, space: Mapping[str, Span]) -> list[dict[str, Any]]:
     try:
-        return [dict(keys) for keys in json.loads(file.read_text(encoding="utf-8"))]
+        settings = PROPOSED.validate_json(file.read_bytes(), strict=True)
+        if any(setting.keys() != space.keys() for setting in settings):
+            raise ValueError("other keys are varied")
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         raise WarmkitError(f"{file}: it can't be read. Begin a new sweep.") from None
+    return settings
 
 
 def run_sweep(
@@ -199,7 +204,7 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[TrialResult], ob
 
 def _problem_set(path: Path) -> ProblemSet:
     """A problem set whose texts are already read, so that no trial has to read them."""
-    return ProblemSet.from_frame(pl.read_parquet(path), name=str(path))
+    return ProblemSet.from_frame(read_table(path, PROBLEMS), name=str(path))
 
 
 @contextmanager

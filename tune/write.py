@@ -5,10 +5,10 @@ import shlex
 from importlib.metadata import version
 from typing import Any
 
-import polars as pl
-
 from toolkit.config import to_yaml
+from toolkit.data.schema import PROBLEMS
 from toolkit.data.write import write_table
+from toolkit.loop.run import read_table
 from toolkit.storage.atomic import replacing
 from tune.plan import describe
 from tune.report import SweepFigures, render
@@ -56,7 +56,7 @@ def write_results(sweep: Sweep) -> dict[str, Any]:
 
 
 def _rows(sweep: Sweep, name: str) -> int:
-    return pl.scan_parquet(sweep.folder / f"{name}.parquet").select(pl.len()).collect().item()  # type: ignore[no-any-return]
+    return len(read_table(sweep.folder / f"{name}.parquet", PROBLEMS))
 
 
 def _brief(sweep: Sweep, best: Setting) -> dict[str, Any]:

@@ -23,9 +23,11 @@ import polars as pl
 
 from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
-from toolkit.data.schema import METRICS
+from toolkit.data.export import EQUATIONS
+from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
 from toolkit.data.split import split
-from toolkit.equations import Constant
+from toolkit.equations import Constant, EquationError, Expr, parse_template
+from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
@@ -75,11 +77,34 @@ class Run:
         return self._problem_set("test.parquet")
 
     def _problem_set(self, name: str) -> ProblemSet:
-        return ProblemSet.from_frame(_table(self.folder / name), self.constants, str(self.folder / name))
+        path = self.folder / name
+        return ProblemSet.from_frame(read_table(path, PROBLEMS), self.constants, str(path))
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round."""
-        return Candidates(_table(self.round_folder(round_) / "candidates.parquet"))
+        path = self.round_folder(round_) / "candidates.parquet"
+        table = read_table(path, CANDIDATES)
+        if table.null_count().sum_horizontal().item() or not all(
+            table[name].is_finite().all() for name in ("log_prob", "posterior")
+        ):
+            raise WarmkitError(f"{path}: it is damaged: it has empty cells, or figures that are not finite.")
+        for problem_id, template in table.select("problem_id", "template").iter_rows():
+            self.template(problem_id, template, str(path))
+        return Candidates(table)
+
+    def template(self, problem_id: str, text: str, source: str) -> Expr:
+        """A template of a problem as it was written down; an error if it can't be one of this problem."""
+        try:
+            numbers = self.problems.numbers[self.problems.row[problem_id]]
+            template = parse_template(text)
+            if all(index < len(numbers) for index in references(template)):
+                return template
+        except (KeyError, EquationError):
+            pass
+        raise WarmkitError(
+            f"{source}: it is damaged: the template {text[:60]!r} of problem {problem_id[:60]!r} is of no "
+            "problem of this run."
+        )
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -89,7 +114,7 @@ class Run:
     @property
     def equations(self) -> pl.DataFrame:
         """The problems with the equations that were found or agreed on, once the run has written them."""
-        return _table(self.folder / "equations.parquet")
+        return read_table(self.folder / "equations.parquet", EQUATIONS)
 
     def solver(self) -> Solver:
         """The solver of the last round, once the run has written it."""
@@ -168,7 +193,10 @@ def _open_ledger(path: Path) -> Ledger:
     except WarmkitError as error:
         if error.code != "damaged-run":
             raise
-        raise WarmkitError(f"{error} {salvage(path)}", "damaged-run") from None
+        found = salvage(path)
+        if not any(found.rows.values()) and not list(path.parent.glob(f"{path.name}.damaged-*")):
+            raise WarmkitError(f"{error} {found} Begin a new run.") from None
+        raise WarmkitError(f"{error} {found}", "damaged-run") from None
     return ledger
 
 
@@ -307,10 +335,14 @@ def divide(
     return problems, test
 
 
-def _table(path: Path) -> pl.DataFrame:
+def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    """A table that a run or a sweep has written."""
     try:
-        return pl.read_parquet(path)
+        table = pl.read_parquet(path)
     except FileNotFoundError:
         raise WarmkitError(f"{path}: there is no such file.") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise WarmkitError(f"{path}: it can't be read: {str(error).splitlines()[0]}.") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise WarmkitError(f"{path}: it can't be read: {(str(error).splitlines() or ['?'])[0]}.") from None
+    if table.schema != schema:
+        raise WarmkitError(f"{path}: it can't be read: its columns are not those that warmkit writes.")
+    return table
