@@ -5,12 +5,14 @@ ever added: an edit is a new row, and so is a deletion, whose result is null.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
+
+from pydantic import Field, TypeAdapter
 
 from annotation.tasks import Key, RawAnnotation, key_of, response_of
 from toolkit.annotators.questions import Question, Response
@@ -38,14 +40,37 @@ LATEST = "number IN (SELECT max(number) FROM annotations GROUP BY annotation_id)
 COLUMNS = "annotation_id, task_id, annotator, created_at, updated_at, seconds, cancelled, result"
 
 
+# What is read from it, for the file may be damaged, or come from somebody else.
+FACTS: Mapping[str, TypeAdapter[Any]] = {
+    **dict.fromkeys(("url", "created_at", "title", "mark", "cursor"), TypeAdapter(str)),
+    "model_version": TypeAdapter(str | None),
+    "project": TypeAdapter(int),
+    "page": TypeAdapter(tuple[str, str]),
+    "constants": TypeAdapter(list[str]),
+}
+Figure = Annotated[float, Field(allow_inf_nan=False)]
+AskedRow = tuple[str, int, int, str, Figure, str]
+TaskRow = tuple[int, str | None, int | None, int | None]
+RawRow = tuple[int, int, str, str, str, Figure | None, int, str | None]
+AnswerRow = tuple[  # a raw row with its number, its key and the candidates that were shown
+    int, int, str, str, str, Figure | None, int, str | None, int, str, int, int, str | None
+]
+ASKED, TASKS = TypeAdapter(list[AskedRow]), TypeAdapter(list[TaskRow])
+RAW, ANSWERS = TypeAdapter(list[RawRow]), TypeAdapter(list[AnswerRow])
+NUMBERS = TypeAdapter(list[tuple[int | None]])
+SHOWN = TypeAdapter(list[tuple[str, str]])
+
+
 class TaskStore(Database):
+    facts = FACTS
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WarmkitError(f"{folder}: it can't be made: {error.strerror}.") from None
-        super().__init__(folder / FILE, SCHEMA, "the store of Label Studio tasks")
+        super().__init__(folder / FILE, SCHEMA, "the store of Label Studio tasks", new=True)
 
     @staticmethod
     def exists(folder: Path) -> bool:
@@ -98,20 +123,16 @@ class TaskStore(Database):
 
     def asked(self) -> dict[Key, tuple[str, float, str]]:
         """Text, answer and language of all questions that were ever asked."""
-        rows = self._db.execute(
-            "SELECT problem_id, round, attempt, text, answer, lang FROM questions ORDER BY rowid"
-        )
-        return {Key(*row[:3]): row[3:] for row in rows}
+        query = "SELECT problem_id, round, attempt, text, answer, lang FROM questions ORDER BY rowid"
+        return {Key(*row[:3]): row[3:] for row in self.rows("questions", ASKED, query)}
 
     def is_unsure(self) -> bool:
         """Whether a question was about to be sent of which no task is known."""
-        return (
-            self._db.execute(
-                "SELECT 1 FROM questions AS q WHERE NOT EXISTS (SELECT 1 FROM tasks AS t WHERE NOT t.gone "
-                "AND t.problem_id = q.problem_id AND t.round = q.round AND t.attempt = q.attempt) LIMIT 1"
-            ).fetchone()
-            is not None
+        query = (
+            "SELECT 1 FROM questions AS q WHERE NOT EXISTS (SELECT 1 FROM tasks AS t WHERE NOT t.gone "
+            "AND t.problem_id = q.problem_id AND t.round = q.round AND t.attempt = q.attempt) LIMIT 1"
         )
+        return bool(self.rows("questions", NUMBERS, query))
 
     def add_tasks(self, tasks: Mapping[int, Key | None]) -> None:
         """Tasks that the server has; those without a key are somebody else's."""
@@ -125,14 +146,14 @@ class TaskStore(Database):
 
     def tasks(self) -> dict[int, Key | None]:
         """The tasks that the server had at the last look, the lowest id first."""
-        rows = self._db.execute(
-            "SELECT task_id, problem_id, round, attempt FROM tasks WHERE NOT gone ORDER BY task_id"
-        )
-        return {row[0]: None if row[1] is None else Key(*row[1:]) for row in rows}
+        query = "SELECT task_id, problem_id, round, attempt FROM tasks WHERE NOT gone ORDER BY task_id"
+        return {
+            task: None if problem_id is None else Key(problem_id, round_ or 0, attempt or 0)
+            for task, problem_id, round_, attempt in self.rows("tasks", TASKS, query)
+        }
 
     def count_tasks(self) -> int:
-        count: int = self._db.execute("SELECT count(*) FROM tasks WHERE NOT gone").fetchone()[0]
-        return count
+        return self.rows("tasks", NUMBERS, "SELECT count(*) FROM tasks WHERE NOT gone")[0][0] or 0
 
     def sent(self) -> dict[Key, int]:
         """The task of each question that has one; if it has several, the lowest."""
@@ -148,29 +169,27 @@ class TaskStore(Database):
 
     def latest(self) -> dict[int, RawAnnotation]:
         """Each annotation as it was last seen, deleted ones too."""
-        rows = self._db.execute(f"SELECT {COLUMNS} FROM annotations WHERE {LATEST} ORDER BY number")
-        return {row[0]: _raw(row) for row in rows}
+        query = f"SELECT {COLUMNS} FROM annotations WHERE {LATEST} ORDER BY number"
+        return {row[0]: _raw(row) for row in self.rows("annotations", RAW, query)}
 
     def last(self) -> int:
         """The number of the last row about a question, 0 if there is none."""
-        found: int | None = self._db.execute(
-            "SELECT max(number) FROM annotations JOIN tasks USING (task_id) WHERE problem_id IS NOT NULL"
-        ).fetchone()[0]
-        return found or 0
+        query = "SELECT max(number) FROM annotations JOIN tasks USING (task_id) WHERE problem_id IS NOT NULL"
+        return self.rows("annotations", NUMBERS, query)[0][0] or 0
 
     def responses(self, after: int = 0) -> tuple[list[Response], list[str], int]:
         """The current responses from rows after that number; warnings; the number of the last row."""
-        rows = self._db.execute(
+        query = (
             f"SELECT {COLUMNS}, number, problem_id, round, attempt, candidates FROM annotations "
             "JOIN tasks USING (task_id) LEFT JOIN questions USING (problem_id, round, attempt) "
-            f"WHERE {LATEST} AND number > ? AND problem_id IS NOT NULL ORDER BY number",
-            (after,),
+            f"WHERE {LATEST} AND number > ? AND problem_id IS NOT NULL ORDER BY number"
         )
         responses, warnings = [], []
-        for *raw, number, problem_id, round_, attempt, candidates in rows:
-            after = number
+        for row in self.rows("annotations", ANSWERS, query, (after,)):
+            raw, (after, problem_id, round_, attempt, candidates) = row[:8], row[8:]
             key = Key(problem_id, round_, attempt)
-            shown = {template: equation for equation, template in json.loads(candidates or "[]")}
+            pairs = self.from_json(problem_id[:60], SHOWN, candidates or "[]")
+            shown = {template: equation for equation, template in pairs}
             response, warning = response_of(_raw(raw), key, shown, self.project_url)
             responses.append(response)
             if warning:
@@ -178,6 +197,6 @@ class TaskStore(Database):
         return responses, warnings, after
 
 
-def _raw(row: Sequence[Any]) -> RawAnnotation:
+def _raw(row: RawRow) -> RawAnnotation:
     number, task, annotator, created_at, updated_at, seconds, cancelled, result = row
     return RawAnnotation(number, task, annotator, created_at, updated_at, seconds, bool(cancelled), result)

@@ -12,12 +12,8 @@ ROOT = Path(__file__).parents[1]
 # From the bottom up: a room may import rooms of a lower rank, and its own.
 RANKS = {
     "toolkit.errors": 0,
-<<<<<<< HEAD
     "toolkit.statistics": 0,
-    "toolkit.config": 1,
-=======
     "toolkit.screen": 1,
->>>>>>> readers
     "toolkit.storage": 1,
     "toolkit.equations": 1,
     "toolkit.config": 2,

@@ -31,10 +31,22 @@ def load_config(kind: type[Config], path: Path | str | None, overrides: Iterable
     values: dict[str, Any] = {} if path is None else read_yaml(Path(path))
     for override in overrides:
         _set(values, override, list(known_keys(kind)))
+    return _checked(kind, values, str(path) if path else "configuration")
+
+
+def complete_config(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
+    """A configuration that warmkit itself wrote down: every key is there, and none takes a default."""
+    config, there = _checked(kind, values, source), _flat(dict(values))
+    for key in _flat(config.model_dump(mode="json")):
+        if key not in there:
+            raise WarmkitError(f"{source}: the key {key} is missing: the file is not whole.")
+    return config
+
+
+def _checked(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        source = str(path) if path else "configuration"
         problems = error.errors()
         sentences = [_sentence(source, kind, problem) for problem in problems[:MOST_SHOWN]]
         if len(problems) > MOST_SHOWN:

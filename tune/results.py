@@ -6,9 +6,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict  # pydantic takes the one of `typing` only from Python 3.12 on
 
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
@@ -24,6 +26,18 @@ FIGURES: dict[str, pl.DataType] = {
     **dict.fromkeys(SHARES, pl.Float64()),
     "seconds": pl.Float64(),
 }
+
+
+class Written(TypedDict):
+    """The file of a trial."""
+
+    state: Literal["done", "stopped", "failed"]
+    error: str | None
+    figures: dict[str, int | Annotated[float, Field(allow_inf_nan=False)] | None]
+
+
+WRITTEN = TypeAdapter(Written)
+MEASURED = ("reached", "seconds")  # of every trial that did not fail
 
 
 @dataclass(frozen=True)
@@ -86,11 +100,13 @@ def write_result(
 def read_result(file: Path, trial: Trial) -> TrialResult | None:
     """The result of a trial; None if it has not ended."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        return TrialResult(trial, dict(content["figures"]), str(content["state"]), content["error"])
+        written = WRITTEN.validate_json(file.read_bytes(), strict=True)
+        if written["state"] != "failed" and any(written["figures"].get(name) is None for name in MEASURED):
+            raise ValueError("a figure is missing")
+        return TrialResult(trial, written["figures"], written["state"], written["error"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         raise WarmkitError(f"{file}: it can't be read. Delete it, and the trial is run again.") from None
 
 

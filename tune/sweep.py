@@ -18,7 +18,7 @@ import os
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -26,16 +26,19 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import ClusterSpec, session
-from toolkit.config import load_config
 from toolkit.data import ProblemSet
+from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.run import build_folder, locked, read_sets, refuse_changes
+from toolkit.loop.run import build_folder, locked, own_config, read_sets, refuse_changes
 from toolkit.storage.atomic import replacing
+from toolkit.storage.folder import check_folder
 from toolkit.storage.tables import read_parquet
-from tune.config import TuneConfig
+from tune.config import Span, TuneConfig
 from tune.plan import Trial, longest, proposals, trials
 from tune.propose import need_optuna, propose
 from tune.results import TrialResult, read_result, write_result
@@ -47,6 +50,7 @@ ENVIRONMENT = {
     "RAY_AIR_NEW_OUTPUT": "0",
 }
 THIS_MACHINE = ClusterSpec()
+PROPOSED = TypeAdapter(list[dict[str, Any]])
 
 
 @dataclass(frozen=True)
@@ -94,33 +98,39 @@ class Sweep:
 
 def create_sweep(folder: Path, config: TuneConfig) -> Sweep:
     """A new sweep. Its folder appears complete, or not at all."""
+    taken = WarmkitError(f"{folder}: this sweep exists already. Take another name.", "sweep-exists")
     if folder.exists():
-        raise WarmkitError(f"{folder}: this sweep exists already. Take another name.", "sweep-exists")
+        raise taken
     need_optuna(config)
     plan = trials(config)
-    build_folder(folder, config, *read_sets(config))
+    if build_folder(folder.parent, [folder.name], config, *read_sets(config)) is None:
+        raise taken
     return Sweep(folder, config, plan)
 
 
 def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
     """An existing sweep. Its configuration may differ from the one it began with only in the budget."""
+    check_folder(folder)
     if not (folder / "config.yaml").exists():
         raise WarmkitError(f"{folder}: there is no such sweep to resume.", "no-sweep")
-    own = load_config(TuneConfig, folder / "config.yaml")
+    own = own_config(TuneConfig, folder)
     refuse_changes(
         folder, own, config, "budget.", "A sweep keeps the configuration it began with.", "sweep-changed"
     )
     need_optuna(config)
-    return Sweep(folder, config, trials(config, _proposed(folder / "proposed.json")))
+    return Sweep(folder, config, trials(config, _proposed(folder / "proposed.json", config.space)))
 
 
-def _proposed(file: Path) -> list[dict[str, Any]]:
+def _proposed(file: Path, space: Mapping[str, Span]) -> list[dict[str, Any]]:
     try:
-        return [dict(keys) for keys in json.loads(file.read_text(encoding="utf-8"))]
+        settings = PROPOSED.validate_json(file.read_bytes(), strict=True)
+        if any(setting.keys() != space.keys() for setting in settings):
+            raise ValueError("other keys are varied")
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         raise WarmkitError(f"{file}: it can't be read. Begin a new sweep.") from None
+    return settings
 
 
 def run_sweep(
@@ -195,7 +205,7 @@ def _fit(sweep: Sweep, todo: Sequence[Trial], on_end: Callable[[TrialResult], ob
 
 def _problem_set(path: Path) -> ProblemSet:
     """A problem set whose texts are already read, so that no trial has to read them."""
-    return ProblemSet.from_frame(read_parquet(path), name=str(path))
+    return ProblemSet.from_frame(read_parquet(path, PROBLEMS), name=str(path))
 
 
 @contextmanager

@@ -57,7 +57,7 @@ def run(tmp_path):
     run = create_run(tmp_path / "runs", "old", load_config(LoopConfig, None, ["limit=20"]))
     run.ledger.close()
     (run.folder / "state.sqlite").unlink()
-    with closing(Ledger(run.folder / "state.sqlite")) as ledger, ledger.transaction():
+    with closing(Ledger(run.folder / "state.sqlite", new=True)) as ledger, ledger.transaction():
         ledger.finish(1, "open", 0.1, {"known": {"p1": "N0 + N1"}, "answered": 1})
     written = (run.folder / "config.yaml").read_text(encoding="utf-8")
     old = written.replace("  train:\n", "  train:\n    seed: 0\n", 1)

@@ -158,7 +158,7 @@ def test_a_page_of_the_state_that_is_broken_is_a_sentence_too(tmp_path):
     assert answer(tmp_path, "list")["runs"][0]["state"] == "damaged"
     result = call(tmp_path, "show", "a")
     assert result.exit_code == 1
-    assert "the run can't be read" in result.output
+    assert "state.sqlite: the state of the run" in result.output
 
 
 def test_a_run_is_running_while_somebody_holds_it_and_stopped_if_nothing_ended_it(tmp_path):
@@ -337,7 +337,7 @@ def test_a_wrong_call_exits_with_2(arguments, tmp_path):
 
 
 def test_every_verb_has_examples():
-    for verb in ("list", "show", "compare", "delete"):
+    for verb in ("list", "show", "compare", "repair", "delete"):
         assert "Examples:\n    warmkit runs" in CliRunner().invoke(main, ["runs", verb, "--help"]).output
 
 

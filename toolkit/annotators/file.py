@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from toolkit.annotators.questions import Question, Response, ResponseKind, ShownCandidate, labels
 from toolkit.annotators.sheet import BrokenSheet, Row, read_csv, read_jsonl
 from toolkit.equations import show_number
@@ -56,6 +58,9 @@ class _Asked:
         """A sheet whose record was lost shows only by its complaint that it asks again."""
         written = self.cells.get("attempt", "")
         return int(written) if written.isdigit() else int(bool(self.cells.get("complaint")))
+
+
+_ASKED = TypeAdapter(list[_Asked])
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +303,9 @@ def _write_record(sheet: _Sheet) -> None:
 def _read_record(path: Path) -> list[_Asked] | None:
     """What was asked in a sheet; None if the record is missing or damaged."""
     try:
-        rows = json.loads(_record_path(path).read_text(encoding="utf-8"))
-        return [
-            _Asked(dict(row["cells"]), tuple(ShownCandidate(*candidate) for candidate in row["candidates"]))
-            for row in rows
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
+        asked = _ASKED.validate_json(_record_path(path).read_bytes(), strict=True)
+        return asked if all("problem_id" in row.cells for row in asked) else None
+    except (OSError, ValueError):
         return None
 
 

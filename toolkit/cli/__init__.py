@@ -11,7 +11,7 @@ import click
 COMMANDS = {
     "loop": "Rounds of training and asking annotators, with a report at the end.",
     "annotate": "Label Studio: start a server or connect to one, and let annotators work there.",
-    "runs": "Runs of the loop: list, show, compare, delete.",
+    "runs": "Runs of the loop: list, show, compare, repair, delete.",
     "data": "Problem sets: import, show, check, split, generate.",
     "equation": "One equation: check it against a problem, or show it.",
     "train": "Learn equations from answers: WARM, and WARM-S with --gold.",

@@ -10,6 +10,7 @@ HINTS = {
     "no-cuda": "Use --device cpu.",
     "cluster-too-small": "Take --workers {available} or fewer, or a larger cluster (--address).",
     "storage-not-shared": "Name one with --storage.",
+    "damaged-run": "`warmkit runs repair` saves what can be read.",
     "run-exists": "Go on with --resume, or name another one with --run.",
     "sweep-exists": "Go on with --resume, or name another one with --name.",
     "no-sweep": "Leave out --resume.",

@@ -1,4 +1,4 @@
-"""`warmkit runs`: list runs, show and compare their results, delete them."""
+"""`warmkit runs`: list runs, show and compare their results, repair and delete them."""
 
 import shlex
 import sqlite3
@@ -10,11 +10,13 @@ from typing import Any
 
 import click
 
+from toolkit.cli.hints import with_hint
 from toolkit.cli.output import echo, json_option, percent, print_json, print_table, setting
 from toolkit.cli.parameters import runs_option
 from toolkit.config import changed_keys, known_keys
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.loop.repair import repair_run
 from toolkit.loop.run import Run, delete_run, open_run, run_names
 from toolkit.loop.summary import activity, right_answers, solver_gain, stage_seconds, summary
 from toolkit.report.values import gain
@@ -33,7 +35,7 @@ NEARLY = 0.95  # of the best accuracy of a run: from here on it counts as nearly
 
 @click.group()
 def runs() -> None:
-    """Runs of the loop: list, show, compare and delete them."""
+    """Runs of the loop: list, show, compare, repair and delete them."""
 
 
 @runs.command(
@@ -146,6 +148,40 @@ def compare(names: tuple[str, ...], runs: Path, as_json: bool) -> None:
 @runs.command(
     epilog="""\b
 Examples:
+  warmkit runs repair run-1
+  warmkit runs repair run-1 --json"""
+)
+@click.argument("name")
+@runs_option
+@json_option
+def repair(name: str, runs: Path, as_json: bool) -> None:
+    """Save what can be read of the run NAME if its state is damaged.
+
+    All responses of annotators that can be read are kept. Stages that are lost are done again by
+    `warmkit loop --resume`. The damaged file stays in the folder of the run.
+    """
+    done = repair_run(runs, name)
+    if as_json:
+        again = [{"round": round_, "stage": stage} for round_, stage in done.again]
+        aside = None if done.aside is None else str(done.aside)
+        print_json(
+            {"run": name, "saved": done.saved, "lost": done.lost, "again": again, "damaged_file": aside}
+        )
+        return
+    if done.aside is None:
+        click.echo(f"{done.folder}: its state is whole. Nothing was changed.")
+        return
+    rows = [(table, f"{done.saved[table]:,}", f"{done.lost[table]:,}") for table in done.saved]
+    print_table(f"run {name}", rows, ("", "saved", "lost"))
+    if done.again:
+        round_, stage = done.again[0]
+        click.echo(f"From {stage} in round {round_} on, stages are done again: {_resume(runs, name)}")
+    click.echo(f"The damaged file is {done.aside}")
+
+
+@runs.command(
+    epilog="""\b
+Examples:
   warmkit runs delete run-1
   warmkit runs delete run-1 run-2 --yes"""
 )
@@ -213,7 +249,7 @@ def _entry_or_damage(root: Path, name: str) -> dict[str, Any]:
         with _opened(root, name) as run:
             return _entry(run)
     except WarmkitError as error:
-        return {"run": name, "state": "damaged", "problem": str(error)}
+        return {"run": name, "state": "damaged", "problem": with_hint(error)}
 
 
 def _hindrance(root: Path, name: str) -> str | None:

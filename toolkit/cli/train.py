@@ -30,6 +30,7 @@ from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
 from toolkit.screen import Screen
+from toolkit.storage.folder import check_folder, working_in
 
 if TYPE_CHECKING:
     from toolkit.loop.round import Round
@@ -96,12 +97,9 @@ def train(
     the folder OUT/tensorboard.
     """
     config = load_config(find_method(method).Config, config_file, overrides)
-    if (out / "model.json").exists() and not resume:
-        raise WarmkitError(f"{out}: there is a model already. Go on with --resume, or name another folder.")
+    _check_out(out, resume, spec)
     if test and not then_solver:
         raise click.UsageError("--test is for the solver: give --then-solver too.")
-    if resume and not (out / "model.json").exists() and not spec:
-        raise WarmkitError(f"{out}: there is no model to go on with. Leave out --resume.")
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad, constants=constants)
         tested = read_problems(test, skip_bad=skip_bad, constants=constants) if test else None
@@ -122,9 +120,11 @@ def train(
     )
     start = time.perf_counter()
     with (
+        _alone_in(out),
         computing(spec, pick_device(device), storage, note) as compute,
         SummaryWriter(str(out / "tensorboard")) as writer,
     ):
+        _check_out(out, resume, spec)  # another process may have trained here meanwhile
         work = Round(problems, chosen_gold(problems, gold, seed), settings, compute)
         with _bars(find_method(method).epochs(config), len(problems)) as bars:
 
@@ -161,6 +161,28 @@ def train(
         echo(f"{then_solver} in {figures['solver']}")
     if "answer_accuracy" in figures:
         echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
+
+
+def _check_out(out: Path, resume: bool, spec: ClusterSpec | None) -> None:
+    """Whether the folder of the model is free, or with --resume has a model."""
+    check_folder(out)
+    if (out / "model.json").exists() and not resume:
+        raise WarmkitError(f"{out}: there is a model already. Go on with --resume, or name another folder.")
+    if resume and not (out / "model.json").exists() and not spec:
+        raise WarmkitError(f"{out}: there is no model to go on with. Leave out --resume.")
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """The folder of the model, made and held."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarmkitError(f"{out}: it can't be made: {error.strerror}.") from None
+    with working_in(
+        out, lambda process: f"{out}: process {process} trains in this folder. Name another one."
+    ):
+        yield
 
 
 def _step_two(work: "Round", model: StepOne, out: Path, tested: ProblemSet | None) -> dict[str, Any]:

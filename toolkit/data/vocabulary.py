@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.tokens import number_token
+from toolkit.storage.description import damaged
 
 PAD, UNKNOWN = "<pad>", "<unk>"
 PAD_AT, UNKNOWN_AT = 0, 1
@@ -35,6 +37,14 @@ class Vocabulary:
 
     def decode(self, indices: Iterable[int]) -> list[str]:
         return [self.words[i] for i in indices]
+
+
+def described_vocabulary(path: Path, what: str, words: Sequence[str]) -> Vocabulary:
+    """The vocabulary of a model or solver, from its description."""
+    try:
+        return Vocabulary(tuple(words))
+    except ValueError as error:
+        raise damaged(path, what, str(error)) from None
 
 
 def vocabulary_of(problems: ProblemSet, min_count: int = 1) -> Vocabulary:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.annotators.questions import Response, ShownCandidate
-from toolkit.storage.database import Database
+from toolkit.errors import WarmkitError
+from toolkit.loop import records
+from toolkit.storage.database import TEXTS, Database
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS stages (
@@ -46,17 +48,22 @@ class BatchItem:
 
 
 class Ledger(Database):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, SCHEMA, "the state of the run")
+    facts = records.FACTS
+
+    def __init__(self, path: Path, *, new: bool = False) -> None:
+        super().__init__(path, SCHEMA, "the state of the run", new=new)
+
+    def damage(self, message: str) -> WarmkitError:
+        return WarmkitError(message, "damaged-run")
 
     # Stages
 
     def result(self, round_: int, stage: str) -> dict[str, Any] | None:
         """The result of a stage, None if it is not done."""
-        row = self._db.execute(
-            "SELECT result FROM stages WHERE round = ? AND stage = ?", (round_, stage)
-        ).fetchone()
-        return None if row is None else json.loads(row[0])
+        what = f"{stage} of round {round_}"
+        query = "SELECT result FROM stages WHERE round = ? AND stage = ?"
+        found = self.rows(what, TEXTS, query, (round_, stage))
+        return self.from_json(what, records.RESULTS[stage], found[0][0]) if found else None
 
     def finish(self, round_: int, stage: str, seconds: float, result: Mapping[str, Any]) -> None:
         self._db.execute(
@@ -65,7 +72,8 @@ class Ledger(Database):
 
     def stages(self) -> list[tuple[int, str, float]]:
         """Stages that are done, in order: round, name, seconds."""
-        return list(self._db.execute("SELECT round, stage, seconds FROM stages ORDER BY rowid"))
+        query = "SELECT round, stage, seconds FROM stages ORDER BY rowid"
+        return self.rows("stages", records.STAGES, query)
 
     # Batches
 
@@ -80,16 +88,17 @@ class Ledger(Database):
 
     def batch(self, round_: int | None = None) -> list[BatchItem]:
         """The batch of a round, or of all rounds."""
-        rows = self._db.execute(
+        query = (
             "SELECT round, problem_id, why, kind, candidates FROM asked "
-            "WHERE ? IS NULL OR round = ? ORDER BY round, position",
-            (round_, round_),
+            "WHERE ? IS NULL OR round = ? ORDER BY round, position"
         )
         return [
             BatchItem(
-                number, problem_id, why, kind, tuple(ShownCandidate(*pair) for pair in json.loads(shown))
+                number, problem_id, why, kind, self.from_json(problem_id[:60], records.CANDIDATES, shown)
             )
-            for number, problem_id, why, kind, shown in rows
+            for number, problem_id, why, kind, shown in self.rows(
+                "asked", records.ASKED, query, (round_, round_)
+            )
         ]
 
     # Responses
@@ -128,18 +137,16 @@ class Ledger(Database):
         return self._latest(f"revoked != {UNDONE}")
 
     def _latest(self, condition: str) -> list[Response]:
-        rows = self._db.execute(
+        query = (
             f"SELECT {COLUMNS} FROM responses WHERE number IN "
             f"(SELECT max(number) FROM responses WHERE {condition} GROUP BY external_id) ORDER BY number"
         )
-        return [Response(*row) for row in rows]
+        return [Response(*row) for row in self.rows("responses", records.RESPONSES, query)]
 
     def responses_version(self) -> tuple[int, ...]:
         """A value that changes whenever the result of `responses` changes."""
-        row: tuple[int, ...] = self._db.execute(
-            "SELECT count(*), coalesce(sum(revoked), 0) FROM responses"
-        ).fetchone()
-        return row
+        query = "SELECT count(*), coalesce(sum(revoked), 0) FROM responses"
+        return self.rows("responses", records.VERSION, query)[0]
 
     def revoke(self, problem_id: str) -> int:
         """Revoke all responses to a problem, and count them."""
@@ -168,6 +175,12 @@ class Ledger(Database):
         )
 
     def metrics(self) -> list[tuple[int, str, str, float]]:
-        return list(
-            self._db.execute("SELECT round, split, name, value FROM metrics ORDER BY round, split, name")
-        )
+        query = "SELECT round, split, name, value FROM metrics ORDER BY round, split, name"
+        return self.rows("metrics", records.METRICS, query)
+
+    # Repair
+
+    def insert(self, table: str, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert whole rows, as they were read from another ledger."""
+        marks = ", ".join("?" for _ in columns.split(","))
+        self._db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)

@@ -8,10 +8,11 @@ round-NN/          model, candidates and solver of a round
 solver/, equations.parquet, metrics.parquet, report.html   the results
 """
 
+import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,17 +21,20 @@ from typing import Protocol
 
 import polars as pl
 
-from toolkit.config import changed_keys, load_config, to_yaml
+from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
-from toolkit.data.schema import CANDIDATES, METRICS
+from toolkit.data.export import EQUATIONS
+from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
 from toolkit.data.split import split
-from toolkit.equations import Constant
+from toolkit.equations import Constant, EquationError, Expr, parse_template
+from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
+from toolkit.loop.salvage import salvage
 from toolkit.solvers import Solver, load_solver
-from toolkit.storage.atomic import UNFINISHED, replacing
-from toolkit.storage.lock import held, sign
+from toolkit.storage.atomic import replacing
+from toolkit.storage.folder import appear, building, check_folder, working_in
 from toolkit.storage.tables import read_parquet
 
 FORMAT = 2  # of a run's folder
@@ -74,13 +78,34 @@ class Run:
         return self._problem_set("test.parquet")
 
     def _problem_set(self, name: str) -> ProblemSet:
-        return ProblemSet.from_frame(
-            read_parquet(self.folder / name), self.constants, str(self.folder / name)
-        )
+        path = self.folder / name
+        return ProblemSet.from_frame(read_parquet(path, PROBLEMS), self.constants, str(path))
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round."""
-        return Candidates(read_parquet(self.round_folder(round_) / "candidates.parquet", CANDIDATES))
+        path = self.round_folder(round_) / "candidates.parquet"
+        table = read_parquet(path, CANDIDATES)
+        if table.null_count().sum_horizontal().item() or not all(
+            table[name].is_finite().all() for name in ("log_prob", "posterior")
+        ):
+            raise WarmkitError(f"{path}: it is damaged: it has empty cells, or figures that are not finite.")
+        for problem_id, template in table.select("problem_id", "template").iter_rows():
+            self.template(problem_id, template, str(path))
+        return Candidates(table)
+
+    def template(self, problem_id: str, text: str, source: str) -> Expr:
+        """A template of a problem as it was written down; an error if it can't be one of this problem."""
+        try:
+            numbers = self.problems.numbers[self.problems.row[problem_id]]
+            template = parse_template(text)
+            if all(index < len(numbers) for index in references(template)):
+                return template
+        except (KeyError, EquationError):
+            pass
+        raise WarmkitError(
+            f"{source}: it is damaged: the template {text[:60]!r} of problem {problem_id[:60]!r} is of no "
+            "problem of this run."
+        )
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -90,7 +115,7 @@ class Run:
     @property
     def equations(self) -> pl.DataFrame:
         """The problems with the equations that were found or agreed on, once the run has written them."""
-        return read_parquet(self.folder / "equations.parquet")
+        return read_parquet(self.folder / "equations.parquet", EQUATIONS)
 
     def solver(self) -> Solver:
         """The solver of the last round, once the run has written it."""
@@ -113,17 +138,19 @@ def create_run(
 
     `sets` are the problems to learn from and those to measure on. Without them, the configuration names both.
     """
-    name = name or next(f"run-{i}" for i in range(1, 1_000_000) if not (root / f"run-{i}").exists())
-    folder = _folder(root, name)
-    if folder.exists():
-        raise WarmkitError(f"{folder}: this run already exists. Take another name.", "run-exists")
+    names = (f"run-{i}" for i in itertools.count(1)) if name is None else [checked_name(name)]
+    taken = WarmkitError(f"{root / str(name)}: this run already exists. Take another name.", "run-exists")
+    if name is not None and (root / name).exists():
+        raise taken
     problems, test = sets or read_sets(config)
 
     def begin_ledger(building: Path) -> None:
-        with closing(Ledger(building / "state.sqlite")) as ledger, ledger.transaction():
+        with closing(Ledger(building / "state.sqlite", new=True)) as ledger, ledger.transaction():
             ledger.set_fact("format", FORMAT)
 
-    build_folder(folder, config, problems, test, begin_ledger)
+    folder = build_folder(root, names, config, problems, test, begin_ledger)
+    if folder is None:
+        raise taken
     run = Run(folder, config, Ledger(folder / "state.sqlite"))
     run.__dict__.update(problems=problems, test=test)  # they need not be read again
     return run
@@ -131,18 +158,47 @@ def create_run(
 
 def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
     """An existing run. A `config` may differ from its own only in the rules that end a run."""
-    folder = _folder(root, name)
-    if not (folder / "config.yaml").exists():
-        raise WarmkitError(f"{folder}: there is no such run. `warmkit runs list` lists the runs.")
-    ledger = Ledger(folder / "state.sqlite")
-    if ledger.fact("format") != FORMAT:
+    folder = find_run(root, name)
+    ledger = _open_ledger(folder / "state.sqlite")
+    try:
+        if ledger.fact("format") != FORMAT:
+            raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
+        own = own_config(LoopConfig, folder)
+        if config is not None:
+            refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
+            own = own.model_copy(update={"stop": config.stop})
+    except BaseException:
         ledger.close()
-        raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
-    own = load_config(LoopConfig, folder / "config.yaml")
-    if config is not None:
-        refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
-        own = own.model_copy(update={"stop": config.stop})
+        raise
     return Run(folder, own, ledger)
+
+
+def find_run(root: Path, name: str) -> Path:
+    """The folder of a run, which may be damaged. Nothing in it leads out of it."""
+    folder = root / checked_name(name)
+    check_folder(folder)
+    if not _is_run(folder):
+        raise WarmkitError(f"{folder}: there is no such run. `warmkit runs list` lists the runs.")
+    return folder
+
+
+def _open_ledger(path: Path) -> Ledger:
+    """A ledger whose pages are sound. If they are not, the error says how much of it can be read."""
+    try:
+        ledger = Ledger(path)
+        try:
+            ledger.check()
+        except BaseException:
+            ledger.close()
+            raise
+    except WarmkitError as error:
+        if error.code != "damaged-run":
+            raise
+        found = salvage(path)
+        if not any(found.rows.values()) and not list(path.parent.glob(f"{path.name}.damaged-*")):
+            raise WarmkitError(f"{error} {found} Begin a new run.") from None
+        raise WarmkitError(f"{error} {found}", "damaged-run") from None
+    return ledger
 
 
 def load_run(folder: Path | str) -> Run:
@@ -152,28 +208,31 @@ def load_run(folder: Path | str) -> Run:
 
 
 def build_folder(
-    folder: Path,
+    root: Path,
+    names: Iterable[str],
     config: LoopConfig,
     problems: ProblemSet,
     test: ProblemSet,
-    prepare: Callable[[Path], object] = lambda building: None,
-) -> None:
-    """Write the problems, the test problems and the configuration to a folder: all of them, or no folder.
+    prepare: Callable[[Path], object] = lambda folder: None,
+) -> Path | None:
+    """Write problems, test problems and configuration to a new folder: the first of `names` that is free.
 
-    `prepare` adds other files to the folder before it appears.
+    The folder appears with all of them, and with what `prepare` adds. None if no name is free by then: of
+    several processes that begin at the same moment, each gets a folder of its own, or none.
     """
-    building = folder.parent / f".{folder.name}.new"
-    shutil.rmtree(building, ignore_errors=True)
-    try:
-        write_table(problems.table, building / "problems.parquet")
-        write_table(test.table, building / "test.parquet")
-        with replacing(building / "config.yaml") as temporary:
+    with building(root) as built:
+        write_table(problems.table, built / "problems.parquet")
+        write_table(test.table, built / "test.parquet")
+        with replacing(built / "config.yaml") as temporary:
             temporary.write_text(to_yaml(config), encoding="utf-8")
-        prepare(building)
-        building.rename(folder)
-    except BaseException:  # a full disk, for instance, on which it would lie in the way
-        shutil.rmtree(building, ignore_errors=True)
-        raise
+        prepare(built)
+        return appear(built, (root / name for name in names))
+
+
+def own_config(kind: type[Config], folder: Path) -> Config:
+    """The configuration that a run or a sweep began with."""
+    path = folder / "config.yaml"
+    return complete_config(kind, read_yaml(path), str(path))
 
 
 def refuse_changes(
@@ -191,7 +250,16 @@ def refuse_changes(
 
 
 def run_names(root: Path) -> list[str]:
-    return sorted(path.parent.name for path in root.glob("[!.]*/config.yaml"))
+    """The runs of a folder, also those that are damaged."""
+    try:
+        return sorted(path.name for path in root.iterdir() if _NAME.fullmatch(path.name) and _is_run(path))
+    except OSError:
+        return []
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether it is a run, or what is left of one."""
+    return any(os.path.lexists(folder / name) for name in ("config.yaml", "state.sqlite"))
 
 
 def delete_run(root: Path, name: str) -> None:
@@ -212,13 +280,18 @@ class HasFolder(Protocol):
 def locked(run: HasFolder) -> Iterator[None]:
     """Hold the lock of a run, so that nobody else works on it. The lock ends with the process."""
 
-    def taken(process: str) -> str:
-        return f"{run.folder}: process {process} works on this run. Wait, or stop it."
+    with locked_folder(run.folder):
+        yield
 
-    with held(run.folder / "lock", taken) as lock:
-        sign(lock, str(os.getpid()))
-        for left_behind in run.folder.rglob(f".*{UNFINISHED}"):  # by a kill in the middle of a write
-            left_behind.unlink(missing_ok=True)
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """`locked`, for a run that may be damaged."""
+
+    def taken(process: str) -> str:
+        return f"{folder}: process {process} works on this run. Wait, or stop it."
+
+    with working_in(folder, taken):
         yield
 
 
@@ -227,10 +300,6 @@ def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise WarmkitError(f"{name[:100]!r} can't name a run: use letters, digits, dots, dashes.")
     return name
-
-
-def _folder(root: Path, name: str) -> Path:
-    return root / checked_name(name)
 
 
 def read_sets(config: LoopConfig) -> tuple[ProblemSet, ProblemSet]:

@@ -14,7 +14,8 @@ from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.compute import Compute
 from toolkit.data import Candidates
 from toolkit.data.split import chosen_gold
-from toolkit.equations import Expr, parse_template, show
+from toolkit.equations import Expr, show
+from toolkit.errors import WarmkitError
 from toolkit.loop.ledger import BatchItem
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
@@ -32,6 +33,12 @@ class RunState:
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._candidates: dict[int, Candidates] = {}
         self._known: dict[int, dict[str, Expr]] = {}
+        for item in self.ledger.batch():
+            if item.problem_id not in self.problems.row:
+                raise WarmkitError(
+                    f"{run.folder}: annotators were asked about problem {item.problem_id[:60]!r}, but it is "
+                    "not in problems.parquet: one of the two is damaged."
+                )
 
     def resolutions(self) -> Mapping[str, Resolution]:
         """The resolution of each problem that has responses."""
@@ -70,8 +77,10 @@ class RunState:
             opened = self.ledger.result(round_, "open")
             if opened is None:
                 return {}
+            source = f"{self.run.folder}: D_s of round {round_}"
             self._known[round_] = {
-                problem_id: parse_template(text) for problem_id, text in opened["templates"].items()
+                problem_id: self.run.template(problem_id, text, source)
+                for problem_id, text in opened["templates"].items()
             }
         return self._known[round_]
 

@@ -71,4 +71,5 @@ def activity(run: Run) -> Activity:
     if end is None or end["rule"] == "interrupt":
         return "stopped"
     # A run that was extended and then killed still has its earlier end, but it has asked since then.
-    return "ended" if run.ledger.result(end["round"], "choose") is None else "stopped"
+    done = {(round_, stage) for round_, stage, _ in run.ledger.stages()}
+    return "stopped" if (end["round"], "choose") in done else "ended"

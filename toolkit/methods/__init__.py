@@ -62,7 +62,7 @@ def find_method(name: str) -> type[StepOne]:
 def load_model(folder: Path | str, device: "torch.device | None" = None) -> StepOne:
     """The model in a folder, whatever its method is, ready to generate."""
     folder = Path(folder)
-    return find_method(str(read_model(folder).get("method"))).load(folder, device)
+    return find_method(read_model(folder)["method"]).load(folder, device)
 
 
 def train(

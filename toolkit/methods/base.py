@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
-from toolkit.config import Section, changed_keys
+from toolkit.config import Section, changed_keys, complete_config
 from toolkit.data import ProblemSet
 from toolkit.equations import Constant, Expr, parse_constant, show
 from toolkit.errors import WarmkitError
-from toolkit.storage.description import damaged, read_description, write_description
+from toolkit.storage.description import Description, damaged, read_description, write_description
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "warmkit-model-2"
 
+MOST_CONSTANTS = 1_000
 STEP_COST = 4.0  # log-probability that a step costs if nothing was learnt: shorter is likelier
 
 Floats = npt.NDArray[np.float64]
@@ -62,6 +63,22 @@ class Epoch:
     reached: float  # share of problems with a path to the answer (remembered, or found in this epoch)
     seconds: float
     problems_per_second: float
+
+
+HISTORY = TypeAdapter(list[Epoch])
+
+
+class ModelDescription(Description):
+    """model.json."""
+
+    method: str
+    data: str
+    problems: int = Field(ge=0)
+    known: int = Field(ge=0)
+    seed: int
+    constants: list[str] = Field(max_length=MOST_CONSTANTS)
+    config: dict[str, Any]
+    history: list[Epoch] = Field(min_length=1)
 
 
 class GenerateConfig(Section):
@@ -136,6 +153,7 @@ class StepOne(ABC):
     name: ClassVar[str]
     section: ClassVar[str]  # of a configuration, with the settings of the method
     Config: ClassVar[type[Section]]
+    Description: ClassVar[type[ModelDescription]] = ModelDescription  # what model.json must have
     distributed: ClassVar[bool] = False  # whether `fit` can run on several workers
 
     def __init__(self, config: Section, origin: Origin, history: Sequence[Epoch] = ()) -> None:
@@ -206,24 +224,19 @@ class StepOne(ABC):
     @classmethod
     def described(cls, folder: Path) -> tuple[dict[str, Any], Section, Origin, list[Epoch]]:
         """What `describe` wrote: all of it, and the parts that every method has."""
-        written = read_model(folder)
+        written, path = read_model(folder, cls.Description), folder / "model.json"
         try:
-            origin = Origin(
-                written["data"],
-                written["problems"],
-                written["known"],
-                written["seed"],
-                tuple(parse_constant(text) for text in written["constants"]),
-            )
-            history = [Epoch(**figures) for figures in written["history"]]
-            return written, cls.Config.model_validate(written["config"]), origin, history
-        except (LookupError, TypeError, ValueError):
-            raise broken(folder) from None
+            constants = tuple(parse_constant(text) for text in written["constants"])
+        except ValueError as error:
+            raise damaged(path, "model", f"constants: {error}") from None
+        config = complete_config(cls.Config, written["config"], str(path))
+        origin = Origin(written["data"], written["problems"], written["known"], written["seed"], constants)
+        return written, config, origin, [Epoch(**figures) for figures in written["history"]]
 
     @classmethod
     def check_same(cls, folder: Path, data: FitInput) -> None:
         """Whether the model in a folder comes from the same; it may be made longer, and nothing else."""
-        method = read_model(folder).get("method")
+        method = read_model(folder)["method"]
         if method != cls.name:
             raise WarmkitError(f"{folder}: this model is of the method {method}: not resumed.")
         _, config, before, _ = cls.described(folder)
@@ -268,13 +281,9 @@ class Untrained(StepOne):
         return cls(config, origin, history)
 
 
-def read_model(folder: Path) -> dict[str, Any]:
+def read_model(folder: Path, shape: type[ModelDescription] = ModelDescription) -> dict[str, Any]:
     """model.json of a folder."""
-    return read_description(folder / "model.json", "model", FORMAT)
-
-
-def broken(folder: Path) -> WarmkitError:
-    return damaged(folder / "model.json", "model")
+    return read_description(folder / "model.json", "model", FORMAT, shape)
 
 
 def no_problems() -> WarmkitError:

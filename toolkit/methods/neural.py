@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from toolkit.config import Section
 from toolkit.data import Vocabulary
+from toolkit.data.vocabulary import described_vocabulary
 from toolkit.equations import Constant
-from toolkit.methods.base import Epoch, Origin, StepOne, broken
+from toolkit.methods.base import Epoch, ModelDescription, Origin, StepOne
 
 if TYPE_CHECKING:
     import torch
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 Network = TypeVar("Network", bound="nn.Module")
 
 
+class NeuralDescription(ModelDescription):
+    vocabulary: list[str]
+
+
 class Neural(StepOne, Generic[Network]):
+    Description = NeuralDescription
+
     def __init__(
         self,
         network: Network,
@@ -47,15 +54,13 @@ class Neural(StepOne, Generic[Network]):
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
-        from toolkit.nn.weights import load_weights
+        from toolkit.nn.weights import load_network
 
         written, config, origin, history = cls.described(folder)
-        weights = load_weights(folder / "weights.safetensors")
-        try:
-            vocabulary = Vocabulary(tuple(written["vocabulary"]))
-            network = cls.new_network(len(vocabulary), origin.constants, config)
-            network.load_state_dict(weights)
-        except (LookupError, TypeError, ValueError, RuntimeError):
-            raise broken(folder) from None
+        vocabulary = described_vocabulary(folder / "model.json", "model", written["vocabulary"])
+        network = load_network(
+            folder / "weights.safetensors",
+            lambda: cls.new_network(len(vocabulary), origin.constants, config),
+        )
         network.to(device or "cpu").eval()
         return cls(network, vocabulary, config, origin, history)

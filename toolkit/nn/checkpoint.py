@@ -6,16 +6,19 @@ The file is replaced whole, so a kill leaves the state before or after an epoch,
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
+from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from toolkit.errors import WarmkitError
-from toolkit.nn.weights import load_weights, save_weights
+from toolkit.nn.weights import foreign, load_weights, save_weights
 
 FILE = "training.safetensors"
+
+History = TypeVar("History")
 
 
 def save_training(
@@ -33,8 +36,8 @@ def save_training(
 
 
 def load_training(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None
-) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None, history: TypeAdapter[History]
+) -> tuple[dict[str, Tensor], History]:
     """Restore model and optimiser (if not None); return the extra tensors and the figures so far."""
     parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "extra": {}}
     path = folder / FILE
@@ -43,13 +46,22 @@ def load_training(
         parts.setdefault(part, {})[rest] = tensor
     try:
         with safe_open(path, "pt") as file:
-            history = json.loads((file.metadata() or {})["history"])
+            figures = history.validate_json((file.metadata() or {})["history"], strict=True)
+        if not all(
+            bool(tensor.isfinite().all()) for part in list(parts)[:2] for tensor in parts[part].values()
+        ):
+            raise ValueError("it has weights that are not finite numbers")
         model.load_state_dict(parts["model"])
         if optimizer is not None:
             _restore_optimizer(model, optimizer, parts["optimizer"])
     except (LookupError, TypeError, ValueError, RuntimeError, SafetensorError):
-        raise WarmkitError(f"{path}: it does not belong to this model, or it is damaged.") from None
-    return parts["extra"], list(history)
+        raise not_of_this(folder) from None
+    return parts["extra"], figures
+
+
+def not_of_this(folder: Path) -> WarmkitError:
+    """The error for the state of another training."""
+    return foreign(folder / FILE, "it is not the state of this training")
 
 
 def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
@@ -65,9 +77,17 @@ def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> di
 def _restore_optimizer(
     model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]
 ) -> None:
-    names = [name for name, _ in model.named_parameters()]
+    names, parameters = zip(*model.named_parameters(), strict=True)
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         parameter, _, key = name.rpartition(".")
         state.setdefault(names.index(parameter), {})[key] = tensor
+    for i, values in state.items():
+        shape = parameters[i].shape
+        kept = {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}
+        fits = {key: tensor.shape for key, tensor in values.items()} == kept and all(
+            tensor.dtype == torch.float32 for tensor in values.values()
+        )
+        if not fits or values["step"] < 1 or bool((values["exp_avg_sq"] < 0).any()):
+            raise ValueError(f"the state of {names[i]} is not that of Adam")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -45,7 +45,7 @@ def find_solver(name: str) -> type[Solver]:
 def load_solver(folder: Path | str, device: "torch.device | None" = None) -> Solver:
     """The solver in a folder, whichever it is."""
     folder = Path(folder)
-    return find_solver(str(read_solver(folder).get("solver"))).load(folder, device)
+    return find_solver(read_solver(folder)["solver"]).load(folder, device)
 
 
 def fit_solver(

@@ -10,16 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from toolkit.config import Section
+from pydantic import Field
+
+from toolkit.config import Section, complete_config
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import Constant, Expr, parse_constant, show
-from toolkit.errors import WarmkitError
-from toolkit.storage.description import damaged, read_description, write_description
+from toolkit.storage.description import Description, damaged, read_description, write_description
 
 if TYPE_CHECKING:
     import torch
 
 FORMAT = "warmkit-solver-2"
+
+
+class SolverDescription(Description):
+    """solver.json."""
+
+    solver: str
+    config: dict[str, Any]
+    constants: list[str] = Field(max_length=1_000)
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,7 @@ class Solver(ABC):
     name: ClassVar[str]
     section: ClassVar[str]  # of a configuration, with the settings of the solver
     Config: ClassVar[type[Section]]
+    Description: ClassVar[type[SolverDescription]] = SolverDescription  # what solver.json must have
 
     def __init__(self, config: Section, constants: tuple[Constant, ...]) -> None:
         self.config, self.constants = config, constants
@@ -105,18 +115,14 @@ class Solver(ABC):
     @classmethod
     def described(cls, folder: Path) -> tuple[dict[str, Any], Section, tuple[Constant, ...]]:
         """What `describe` wrote: all of it, and the parts that every solver has."""
-        written = read_solver(folder)
+        written, path = read_solver(folder, cls.Description), folder / "solver.json"
         try:
             constants = tuple(parse_constant(text) for text in written["constants"])
-            return written, cls.Config.model_validate(written["config"]), constants
-        except (LookupError, TypeError, ValueError):
-            raise broken(folder) from None
+        except ValueError as error:
+            raise damaged(path, "solver", f"constants: {error}") from None
+        return written, complete_config(cls.Config, written["config"], str(path)), constants
 
 
-def read_solver(folder: Path) -> dict[str, Any]:
+def read_solver(folder: Path, shape: type[SolverDescription] = SolverDescription) -> dict[str, Any]:
     """solver.json of a folder."""
-    return read_description(folder / "solver.json", "solver", FORMAT)
-
-
-def broken(folder: Path) -> WarmkitError:
-    return damaged(folder / "solver.json", "solver")
+    return read_description(folder / "solver.json", "solver", FORMAT, shape)

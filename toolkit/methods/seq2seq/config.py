@@ -10,7 +10,7 @@ class Seq2SeqConfig(Section):
 
     embedding: int = Field(128, ge=1, le=16_384)
     hidden: int = Field(128, ge=1, le=16_384, description="paper: 512")
-    layers: int = Field(2, ge=1, le=64)
+    layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.3, ge=0, lt=1, description="paper: 0.5")
     beams: int = Field(5, ge=1, le=100_000, description="w, in exploration")
     epochs: int = Field(40, ge=1, le=1_000_000, description="paper: 200")

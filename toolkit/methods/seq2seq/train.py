@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.data import vocabulary_of
-from toolkit.methods.base import Epoch, FitInput, FitOptions, Origin, no_problems
+from toolkit.methods.base import HISTORY, Epoch, FitInput, FitOptions, Origin, no_problems
 from toolkit.methods.seq2seq import Seq2Seq
 from toolkit.methods.seq2seq.config import Seq2SeqConfig
 from toolkit.methods.seq2seq.network import (
@@ -49,7 +49,7 @@ def train(method: type[Method], data: FitInput, folder: Path | None, options: Fi
     optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, weight_decay=config.weight_decay)
     if options.resume and folder is not None:
         method.check_same(folder, data)
-        trained.history = [Epoch(**figures) for figures in load_training(folder, network, optimizer)[1]]
+        _, trained.history = load_training(folder, network, optimizer, HISTORY)
     tensors, gold = to_tensors(data.problems, vocabulary), gold_tokens(data).to(device)
     for epoch in range(len(trained.history) + 1, config.epochs + 1):
         start, total, reached = time.perf_counter(), 0.0, 0

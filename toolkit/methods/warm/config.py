@@ -15,7 +15,7 @@ class ModelConfig(Section):
     hidden: int = Field(
         128, ge=1, le=16_384, description="paper: 512; a quarter learns as well and eight times as fast"
     )
-    layers: int = Field(2, ge=1, le=64)
+    layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.3, ge=0, lt=1, description="paper: 0.5")
     operators: str = Field("+-*/", pattern=r"^[-+*/^]+$")
     max_steps: int = Field(8, ge=1, le=30, description="longest path; paper: 15")

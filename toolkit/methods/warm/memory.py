@@ -28,8 +28,10 @@ class Memory:
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Restore what a checkpoint of the same problems kept."""
-        self.paths.copy_(tensors["paths"])
-        self.scores.copy_(tensors["scores"])
+        for name, kept in self.tensors.items():
+            if tensors[name].shape != kept.shape or tensors[name].dtype != kept.dtype:
+                raise LookupError(f"{name} of these problems")
+            kept.copy_(tensors[name])
 
     @property
     def size(self) -> int:

@@ -41,6 +41,18 @@ class Layout:
         operands = paths[..., 1:]
         return torch.cat([paths[..., :1], torch.where(operands >= first, operands + by, operands)], -1)
 
+    def are_paths(self, paths: Tensor, counts: Tensor) -> bool:
+        """Whether all of paths [N, ..., T, 3] in codes can be of problems with so many numbers [N]."""
+        op, operands = paths[..., 0], paths[..., 1:]
+        steps = torch.arange(op.shape[-1]).unsqueeze(-1)
+        numbers = counts.view(-1, *[1] * (operands.dim() - 1))
+        is_given = (operands >= 0) & (operands < self.first_number + numbers)
+        is_result = (operands >= self.first_result) & (operands < self.first_result + steps)
+        is_step = (op >= 0) & (op < len(self.operators)) & (is_given | is_result).all(-1)
+        is_end = (paths == -1).all(-1)
+        goes_on = is_end[..., :-1] & ~is_end[..., 1:]
+        return bool((is_step | is_end).all()) and not bool(goes_on.any())
+
     def commutes(self, device: torch.device | None = None) -> Tensor:
         return torch.tensor([op in "+*" for op in self.operators], device=device)
 

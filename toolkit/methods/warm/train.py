@@ -16,7 +16,7 @@ same weights, bit for bit, as one that was not.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -26,7 +26,7 @@ from torch import Tensor
 
 from toolkit.data import ProblemSet, vocabulary_of
 from toolkit.equations import search
-from toolkit.methods.base import STEP_COST, Epoch, FitInput, FitOptions, Origin, no_problems
+from toolkit.methods.base import HISTORY, STEP_COST, Epoch, FitInput, FitOptions, Origin, no_problems
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.explore import FoundPaths, explore, in_codes, path_log_prob
 from toolkit.methods.warm.memory import Memory
@@ -34,7 +34,7 @@ from toolkit.methods.warm.method import Warm
 from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.policy import Encoded, Policy
 from toolkit.nn.batches import Batch, ProblemTensors, to_tensors
-from toolkit.nn.checkpoint import load_training, save_training
+from toolkit.nn.checkpoint import load_training, not_of_this, save_training
 from toolkit.nn.seeds import seeded
 from toolkit.nn.workers import ALONE, WorkerGroup
 
@@ -57,11 +57,11 @@ def train(method: type[Method], data: FitInput, folder: Path | None, options: Fi
     memory = Memory(len(data.problems), max(config.train.memory, 1), config.model.max_steps, device)
     if options.resume and folder is not None:
         method.check_same(folder, data)
-        extra, history = load_training(folder, policy, optimizer)
-        memory.restore(extra)
-        warm.history = [Epoch(**figures) for figures in history]
+        extra, warm.history = load_training(folder, policy, optimizer, HISTORY)
+        _restore(memory, extra, data.problems, policy.layout, folder)
     elif options.start is not None:
-        memory.restore(load_training(options.start, policy, None)[0])
+        extra, _ = load_training(options.start, policy, None, HISTORY)
+        _restore(memory, extra, data.problems, policy.layout, options.start)
     elif config.train.search:
         _remember_search(memory, data.problems, policy.layout, config, workers)
     run = _Training(
@@ -86,6 +86,19 @@ def train(method: type[Method], data: FitInput, folder: Path | None, options: Fi
         if _has_settled(warm.history, config.train.patience):
             break
     return warm
+
+
+def _restore(
+    memory: Memory, tensors: Mapping[str, Tensor], problems: ProblemSet, layout: Layout, folder: Path
+) -> None:
+    """The memory of a checkpoint of the same problems. Paths that these problems can't have are an error."""
+    counts = torch.tensor([len(numbers) for numbers in problems.numbers])
+    try:
+        memory.restore(tensors)
+    except (LookupError, RuntimeError):
+        raise not_of_this(folder) from None
+    if not layout.are_paths(memory.paths.cpu(), counts) or bool(memory.scores.isnan().any()):
+        raise not_of_this(folder)
 
 
 def _has_settled(history: Sequence[Epoch], patience: int) -> bool:

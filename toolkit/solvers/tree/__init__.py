@@ -4,14 +4,16 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field
 
 from toolkit.config import Section
 from toolkit.data import ProblemSet, Vocabulary
 from toolkit.data.languages import language
-from toolkit.data.vocabulary import UNKNOWN_AT
+from toolkit.data.vocabulary import UNKNOWN_AT, described_vocabulary
 from toolkit.equations import Constant, EquationError, Expr, evaluate, klasses
-from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, broken
+from toolkit.solvers.base import OnProgress, Solution, Solver, SolverDescription, SolverInput
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree.config import SolverConfig
 
@@ -24,12 +26,18 @@ if TYPE_CHECKING:
 BATCH = 64
 
 
+class TreeDescription(SolverDescription):
+    vocabulary: list[str]
+    answers: dict[str, Annotated[float, Field(ge=0)]]
+
+
 class Gts(Solver):
     """GTS (Xie and Sun 2019): trained networks, which vote, with what they need to read a text."""
 
     name = "gts"
     section = "solver"
     Config = SolverConfig
+    Description = TreeDescription
     config: SolverConfig
 
     def __init__(
@@ -123,22 +131,20 @@ class Gts(Solver):
     def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
         from torch import nn
 
-        from toolkit.nn.weights import load_weights
+        from toolkit.nn.weights import load_network
         from toolkit.solvers.tree.train import new_networks
 
         written, config, constants = cls.described(folder)
         assert isinstance(config, SolverConfig)
-        weights = load_weights(folder / "weights.safetensors")
-        try:
-            vocabulary = Vocabulary(tuple(written["vocabulary"]))
-            networks = new_networks(cls.network(), len(vocabulary), constants, config, seed=0)
-            nn.ModuleList(networks).load_state_dict(weights)
-            plausibility = Plausibility(written["answers"])
-        except (LookupError, TypeError, ValueError, RuntimeError):
-            raise broken(folder) from None
-        for network in networks:
-            network.to(device or "cpu").eval()
-        return cls(networks, vocabulary, plausibility, config, constants)
+        vocabulary = described_vocabulary(folder / "solver.json", "solver", written["vocabulary"])
+        networks: list[GtsNetwork] = []
+
+        def build() -> nn.ModuleList:
+            networks[:] = new_networks(cls.network(), len(vocabulary), constants, config, seed=0)
+            return nn.ModuleList(networks)
+
+        load_network(folder / "weights.safetensors", build).to(device or "cpu").eval()
+        return cls(networks, vocabulary, Plausibility(written["answers"]), config, constants)
 
 
 class Graph2Tree(Gts):

@@ -12,12 +12,10 @@ class SolverConfig(Section):
 
     embedding: int = Field(128, ge=1, le=16_384)
     hidden: int = Field(128, ge=1, le=16_384, description="Xie and Sun: 512")
-    layers: int = Field(2, ge=1, le=64)
+    layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.4, ge=0, lt=1, description="Xie and Sun: 0.5")
     word_dropout: float = Field(0.1, ge=0, lt=1, description="share of words unknown in training")
-    max_tokens: int = Field(
-        31, ge=3, le=10_000, description="longest prefix; longer equations are not learnt"
-    )
+    max_tokens: int = Field(31, ge=3, le=1_000, description="longest prefix; longer equations are not learnt")
     epochs: int = Field(50, ge=1, le=1_000_000, description="Xie and Sun: 80")
     batch: int = Field(32, ge=1, le=1_000_000, description="Xie and Sun: 64")
     lr: float = Field(2e-3, gt=0, le=100, description="Xie and Sun: 1e-3")
@@ -38,6 +36,6 @@ class SolverConfig(Section):
     members: int = Field(
         2,
         ge=1,
-        le=1_000,
+        le=64,
         description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time",
     )

@@ -1,0 +1,109 @@
+"""Folders that appear whole or not at all, and from which nothing leads elsewhere, whoever sent them."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+from toolkit.errors import WarmkitError
+from toolkit.storage.atomic import UNFINISHED
+from toolkit.storage.lock import held, is_held, sign
+
+BUILDING = ".new-"  # the prefix of folders that are being built
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder if anything in it is neither a folder nor an ordinary file of its own.
+
+    A link could make us read or overwrite a file elsewhere; a pipe would block whoever opens it. Links within
+    the folder are allowed, and the folder itself may be a link. No file is opened: this takes some
+    microseconds a file. If there is no folder, there is nothing to refuse.
+    """
+    try:
+        for entry in _entries(folder):
+            if entry.is_symlink():
+                if not _leads_into(Path(entry.path), folder):
+                    raise WarmkitError(
+                        f"{entry.path}: this link leads out of {folder}, so it is not followed. Delete it, "
+                        "or put what it leads to in its place."
+                    )
+            elif not entry.is_dir() and not entry.is_file():
+                raise WarmkitError(f"{entry.path}: this is not an ordinary file. Delete it.")
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise WarmkitError(f"{folder}: it can't be read: {error.strerror}.") from None
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is a link, or not an ordinary file. There may be none."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise WarmkitError(f"{path}: this is not an ordinary file, so it is not opened. Delete it.")
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry
+            if entry.is_dir(follow_symlinks=False):
+                yield from _entries(Path(entry.path))
+
+
+def _leads_into(link: Path, folder: Path) -> bool:
+    try:
+        return link.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links in a circle
+        return False
+
+
+@contextmanager
+def working_in(folder: Path, taken: Callable[[str], str]) -> Iterator[None]:
+    """Hold the lock of a folder, so that nobody else works in it: others get the message `taken(process)`."""
+    with held(folder / "lock", taken) as lock:
+        sign(lock, str(os.getpid()))
+        for left_behind in folder.rglob(f".*{UNFINISHED}"):  # by a kill in the middle of a write
+            left_behind.unlink(missing_ok=True)
+        yield
+
+
+@contextmanager
+def building(root: Path) -> Iterator[Path]:
+    """An empty folder in `root`, hidden, to build another one in. `appear` gives it its name.
+
+    If it has no name by the end of the block, it is deleted; after a kill, by whoever builds here next. A
+    lock beside it says that somebody still builds it.
+    """
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        for lock in root.glob(f"{BUILDING}*.lock"):
+            if not is_held(lock):
+                _remove(lock)
+    except OSError as error:
+        raise WarmkitError(f"{root}: it can't be made: {error.strerror}.") from None
+    lock = root / f"{BUILDING}{token_hex(8)}.lock"
+    with held(lock, str):
+        try:
+            lock.with_suffix("").mkdir()
+            yield lock.with_suffix("")
+        finally:
+            _remove(lock)
+
+
+def _remove(lock: Path) -> None:
+    shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+    with suppress(OSError):  # Windows keeps a file that is open
+        lock.unlink(missing_ok=True)
+
+
+def appear(built: Path, folders: Iterable[Path]) -> Path | None:
+    """Give a built folder the first of these names that is free. None if another process has them all."""
+    for folder in folders:
+        if not os.path.lexists(folder):
+            try:
+                return built.rename(folder)
+            except OSError as error:  # somebody was faster
+                if not os.path.lexists(folder):
+                    raise WarmkitError(f"{folder}: it can't be made: {error.strerror}.") from None
+    return None
