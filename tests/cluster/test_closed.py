@@ -151,9 +151,7 @@ def test_a_long_path_for_temporary_files_is_left_for_a_short_one(shared, monkeyp
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     with session_folder() as folder:
-        socket = (
-            folders.ray_folder(folder) / "session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store"
-        )
-        assert len(str(socket)) <= 103
+        session = ray_folder(folder) / "session_2026-01-01_00-00-00_000000_1234567"
+        assert len(str(session / "sockets" / "plasma_store")) <= 103
     assert not list(long.iterdir())
     shutil.rmtree(long)

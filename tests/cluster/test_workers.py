@@ -110,15 +110,8 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     data, storage = tmp_path / "problems.parquet", tmp_path / "storage"
     write_table(problems.table, data)
     arguments = ["--gold", "all", "--workers", "2", "--storage", str(storage), *sets(EXACT)]
-    train = [
-        sys.executable,
-        "-m",
-        "toolkit.cli",
-        "train",
-        str(data),
-        "--out",
-        str(tmp_path / "first" / "model"),
-    ]
+    out = tmp_path / "first" / "model"
+    train = [sys.executable, "-m", "toolkit.cli", "train", str(data), "--out", str(out)]
     with subprocess.Popen(
         [*train, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=without_ray()
     ) as driver:
