@@ -132,6 +132,13 @@ def test_links_that_others_have_planted_are_not_followed(shared, tmp_path):
     assert list(shared.iterdir()) == [shared / "warmkit-ray-link"]
 
 
+def test_a_folder_that_is_no_session_is_not_touched(shared):
+    (shared / "warmkit-ray-other").mkdir()
+    with session_folder():
+        pass
+    assert list((shared / "warmkit-ray-other").iterdir()) == []
+
+
 def test_folders_of_others_are_not_touched(shared):
     if os.geteuid() != 0:
         pytest.skip("only root can give a folder to another user")

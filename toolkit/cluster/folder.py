@@ -60,7 +60,7 @@ def _remove_dead(root: Path, user: int) -> None:
     """Remove what this user's dead sessions have left. Everybody can put links and folders there."""
     for folder in root.glob("warmkit-ray-*"):
         with suppress(WarmkitError, OSError):
-            status = folder.lstat()
-            if stat.S_ISDIR(status.st_mode) and status.st_uid == user:
-                with held(folder / "owner", str):
+            status, owner = folder.lstat(), folder / "owner"
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == user and owner.exists():
+                with held(owner, str):
                     shutil.rmtree(folder, ignore_errors=True)
