@@ -18,8 +18,8 @@ def use_threads(count: int | None = None) -> None:
 
     torch reads the environment when it is loaded. What a person has set there is a choice too.
     """
-    for pool in POOLS:
-        if count is not None or not os.environ.get(pool):
-            os.environ[pool] = str(count or 1)
-    if count is not None and "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(count)
+    if count is None and any(os.environ.get(pool) for pool in POOLS):
+        return
+    os.environ |= dict.fromkeys(POOLS, str(count or 1))
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(count or 1)
