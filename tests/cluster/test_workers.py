@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -24,25 +25,6 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
 from toolkit.methods.warm import Warm
 
-# The command, killed as soon as its first checkpoint is kept, by a thread of its own: nobody can be late.
-KILLED = """
-import os, pathlib, signal, sys, threading, time
-from toolkit.cli import main
-
-storage = pathlib.Path(sys.argv.pop(1))
-
-def kept():
-    files = storage.glob("*/checkpoint_manager_snapshot.json")
-    return any(b"checkpoint_dir_name" in file.read_bytes() for file in files)
-
-def kill():
-    while not kept():
-        time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-threading.Thread(target=kill, daemon=True).start()
-main()
-"""
 EXACT = (*WARM, "model.dropout=0", "train.batch=16")
 CPU = torch.device("cpu")
 
@@ -85,6 +67,18 @@ def children(process):
     return [int(child) for one in lists for child in one.read_text().split()]
 
 
+def descendants(process):
+    return [one for child in children(process) for one in (child, *descendants(child))]
+
+
+def wait_for_the_end_of(processes):
+    """Of all of them, or until they are known only because nobody has asked how they ended."""
+    deadline = time.monotonic() + LONGEST
+    while left := [process for process in processes if command(process)]:
+        assert time.monotonic() < deadline, [command(process) for process in left]
+        time.sleep(0.1)
+
+
 def command(process):
     try:
         return Path(f"/proc/{process}/cmdline").read_bytes()
@@ -110,22 +104,23 @@ def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, 
     assert not (tmp_path / "model" / "ray").exists()
 
 
-def test_a_driver_that_was_killed_goes_on_from_the_storage(session, problems, alone, tmp_path):
+def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
+    session, problems, alone, tmp_path
+):
     data, storage = tmp_path / "problems.parquet", tmp_path / "storage"
     write_table(problems.table, data)
-    arguments = ["--gold", "all", "--workers", "2", "--storage", str(storage)]
-    arguments += sets(EXACT)
-    out = ["--out", str(tmp_path / "first" / "model")]
-    driver = subprocess.run(
-        [sys.executable, "-c", KILLED, str(storage), "train", str(data), *out, *arguments],
-        capture_output=True,
-        text=True,
-        env=without_ray(),
-        timeout=LONGEST,
-        check=False,
-    )
-    assert driver.returncode == -signal.SIGKILL, driver.stderr
-    assert not (tmp_path / "first" / "model" / "model.json").exists()
+    arguments = ["--gold", "all", "--workers", "2", "--storage", str(storage), *sets(EXACT)]
+    out = tmp_path / "first" / "model"
+    train = [sys.executable, "-m", "toolkit.cli", "train", str(data), "--out", str(out)]
+    with subprocess.Popen(
+        [*train, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=without_ray()
+    ) as driver:
+        told = next((line for line in driver.stderr if line.startswith("epoch")), "")
+        cluster = descendants(driver.pid)
+        driver.kill()
+    assert told.startswith("epoch 1:")
+    wait_for_the_end_of(cluster)
+    assert not (out / "model.json").exists()
     again = run("train", data, "--out", tmp_path / "second" / "model", *arguments)
     assert again.exit_code == 0, again.output
     assert "epoch 1:" not in again.output

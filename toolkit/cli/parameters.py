@@ -14,6 +14,7 @@ from toolkit.data.schema import read_number
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant, EquationError, parse_constant
 from toolkit.methods import METHODS
+from toolkit.nn.threads import use_threads
 from toolkit.solvers import SOLVERS
 
 COUNT = click.IntRange(1, 1_000_000_000)  # of problems, rounds, trials
@@ -132,13 +133,6 @@ runs_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder that holds all runs.",
 )
-device_option = click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto: CUDA if available.",
-)
 address_option = click.option(
     "--address", metavar="HOST:PORT", help="The Ray cluster to use. [default: this machine]"
 )
@@ -146,6 +140,26 @@ dashboard_option = click.option(
     "--dashboard", is_flag=True, help="Start Ray's dashboard and print its address."
 )
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show what Ray logs.")
+
+
+def device_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--device, and --threads, which takes effect by itself: for every verb that uses torch."""
+    device = click.option(
+        "--device",
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        default="auto",
+        show_default=True,
+        help="auto: CUDA if available.",
+    )
+    threads = click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        expose_value=False,
+        callback=lambda ctx, param, value: use_threads(value),
+        help="CPU threads. More are faster at 512 units on a machine that does nothing else, and far "
+        "slower on one that does. [default: OMP_NUM_THREADS, or 1]",
+    )
+    return device(threads(command))
 
 
 def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:

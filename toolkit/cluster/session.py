@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolkit.cluster.folder import session_folder
+from toolkit.cluster.folder import ray_folder, session_folder, write_secret
 from toolkit.errors import WarmkitError
 
 OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
@@ -29,6 +29,8 @@ ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_COLOR_PREFIX": "0",
 }
+# Despite its name: if it is 0, the address of a node is 127.0.0.1, and none of its ports listens elsewhere.
+LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,19 @@ def session(spec: ClusterSpec) -> Iterator[Session]:
         return
     with session_folder() as folder:
         try:
-            url = _start(spec, folder).dashboard_url
+            url = start(spec, folder).dashboard_url
             if spec.dashboard and url:
-                yield Session(spec, f"http://{url}", _token_file(folder) if spec.address is None else None)
+                own = spec.address is None
+                token = write_secret(folder / "token", os.environ["RAY_AUTH_TOKEN"]) if own else None
+                yield Session(spec, f"http://{url}", token)
             else:
                 yield Session(spec)
         finally:
             ray.shutdown()
 
 
-def _start(spec: ClusterSpec, folder: Path) -> Any:
+def start(spec: ClusterSpec, folder: Path, **settings: Any) -> Any:
+    """Start Ray with its files in the folder of a session, or join it; the settings are of `ray.init`."""
     import ray
 
     quiet = {"logging_level": "INFO" if spec.verbose else "ERROR", "log_to_driver": spec.verbose}
@@ -108,8 +113,9 @@ def _start(spec: ClusterSpec, folder: Path) -> Any:
             "local",
             include_dashboard=spec.dashboard,
             object_store_memory=OBJECT_STORE,
-            _temp_dir=str(folder),
+            _temp_dir=str(ray_folder(folder)),
             **quiet,
+            **settings,
         )
     except (ConnectionError, TimeoutError, socket.gaierror):
         raise WarmkitError(
@@ -138,27 +144,22 @@ def check_reachable(address: str) -> None:
         pass
 
 
-def _token_file(folder: Path) -> Path:
-    """The token of this session, in a file that only its owner can read, like the folder from the start."""
-    path = folder / "token"
-    path.write_text(os.environ.get("RAY_AUTH_TOKEN", ""), encoding="utf-8")
-    path.chmod(0o600)
-    return path
-
-
 def prepare(spec: ClusterSpec) -> None:
     """Ray reads its settings from the environment when it is imported; what a person has set there stays.
 
-    A cluster of our own asks for a token that only this process knows: Ray would write one to a file.
+    A cluster of our own always asks for a token. It is one that only this process knows: Ray would write one
+    to a file.
     """
-    if "ray" in sys.modules:
+    if "ray" in sys.modules and sys.modules["ray"].is_initialized():
         return
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if spec.dashboard or spec.address is not None:  # what /api/train tells; it costs a process
         os.environ.setdefault("RAY_TRAIN_ENABLE_STATE_TRACKING", "1")
-    if spec.address is None and "RAY_AUTH_TOKEN" not in os.environ:
-        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
+    if spec.address is None:
+        os.environ.setdefault(LOOPBACK, "0")
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = os.environ.get("RAY_AUTH_TOKEN") or secrets.token_urlsafe(24)
 
 
 def worker_error(error: Exception, what: str, storage: str = "") -> WarmkitError:

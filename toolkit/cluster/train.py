@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
+from toolkit.cluster.group import joined, no_group_of_ray
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import RESTARTS, Session, worker_error
 from toolkit.equations import show
@@ -86,18 +87,19 @@ def train_on_workers(
 def _fit(session: Session, task: Task, name: str, storage: str, board: Any, folder: Path) -> None:
     import ray
     from ray.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
-    from ray.train.torch import TorchConfig, TorchTrainer
+    from ray.train.torch import TorchTrainer
 
-    given, gpu = ray.put(task), session.spec.gpu
+    given = ray.put(task)
     trainer = TorchTrainer(
-        lambda: _work(ray.get(given), board),
-        scaling_config=ScalingConfig(num_workers=session.spec.workers, use_gpu=gpu),
-        torch_config=TorchConfig(backend="nccl" if gpu else "gloo"),
+        lambda: _work(ray.get(given)),
+        scaling_config=ScalingConfig(num_workers=session.spec.workers, use_gpu=session.spec.gpu),
+        torch_config=no_group_of_ray(),
         run_config=RunConfig(
             name=name,
             storage_path=storage,
             checkpoint_config=CheckpointConfig(num_to_keep=2),
             failure_config=FailureConfig(max_failures=RESTARTS, controller_failure_limit=1),
+            callbacks=[_reporter(board)],
         ),
     )
     try:
@@ -110,7 +112,7 @@ def _fit(session: Session, task: Task, name: str, storage: str, board: Any, fold
         shutil.copytree(checkpoint, folder, dirs_exist_ok=True)
 
 
-def _work(task: Task, board: Any) -> None:
+def _work(task: Task) -> None:
     """What each worker does: train, from the last checkpoint if there is one, and report every epoch."""
     import ray.train
     import torch
@@ -133,10 +135,7 @@ def _work(task: Task, board: Any) -> None:
             (into / name).write_bytes(content)
 
         def report(epoch: Epoch) -> None:
-            checkpoint = None
-            if workers.is_rank_zero:
-                board.add.remote(asdict(epoch))
-                checkpoint = Checkpoint(str(folder))
+            checkpoint = Checkpoint(str(folder)) if workers.is_rank_zero else None
             ray.train.report(asdict(epoch), checkpoint=checkpoint)
 
         options = FitOptions(
@@ -146,7 +145,8 @@ def _work(task: Task, board: Any) -> None:
             device=get_device(),
             on_epoch=report,
         )
-        task.method.fit(task.data, folder, options)
+        with joined(Path(temporary)):
+            task.method.fit(task.data, folder, options)
 
 
 def _files(folder: Path | None) -> dict[str, bytes]:
@@ -155,8 +155,20 @@ def _files(folder: Path | None) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in ("model.json", "training.safetensors")}
 
 
+def _reporter(board: Any) -> Any:
+    """A callback of Ray, in a process of its own, which is called once a checkpoint is in the storage."""
+    import ray
+    from ray.train import UserCallback
+
+    class Reporter(UserCallback):  # type: ignore[misc]
+        def after_report(self, run_context: Any, metrics: list[dict[str, Any]], checkpoint: Any) -> None:
+            ray.wait([board.add.remote(metrics[0])])  # before the run can end; a board that is gone is ready
+
+    return Reporter()
+
+
 def _board() -> Any:
-    """An actor in which rank zero records epochs for this process: Ray's own callbacks run elsewhere."""
+    """An actor in which epochs are recorded for this process, once nothing can make them be trained again."""
     import ray
 
     class Board:
