@@ -5,13 +5,13 @@ probability out, or None. Tasks that show candidates get only a score: a suggest
 favourite. Tasks without candidates get the suggestion as "my own equation", to be kept or changed.
 """
 
-import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from annotation.client import READ, WRITE, Client, LabelStudioError
+from annotation.answers import ListedBackend, Made, printable
+from annotation.client import Client, LabelStudioError
 from annotation.interface import BAD, EQUATION, OWN, PICK
 from annotation.listener import USER
 from toolkit.errors import WarmkitError
@@ -19,6 +19,7 @@ from toolkit.errors import WarmkitError
 TITLE = "warmkit"
 LARGEST = 16 * 1024 * 1024  # bytes of a request: a thousand tasks have one or two million
 LONGEST = 20_000  # characters of a problem
+LARGEST_ANSWER = 1e300
 
 Suggestion = tuple[str, float]  # an equation over the problem's numbers, and its probability
 
@@ -84,9 +85,13 @@ class Backend:
             answer = self._answers[name]
         if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
             return None
-        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+        if (
+            isinstance(answer, bool)
+            or not isinstance(answer, int | float)
+            or not abs(answer) < LARGEST_ANSWER
+        ):
             return None
-        return text, float(answer)
+        return printable(text), float(answer)
 
     def _prediction(self, data: Any, suggestion: Suggestion | None) -> dict[str, Any]:
         result: list[dict[str, Any]] = []
@@ -113,23 +118,32 @@ def _shows_candidates(data: Mapping[str, Any]) -> bool:
 @contextmanager
 def attached(client: Client, project: int, url: str, secret: str) -> Iterator[None]:
     """The backend is added to a project of Label Studio while the block runs."""
-    with client.translated(f"adding the backend to project {project}"):
-        for old in client.sdk.ml.list(project=project, request_options=READ):
-            if old.title == TITLE:  # left behind by a kill
-                client.sdk.ml.delete(int(old.id or 0), request_options=WRITE)
-        added = client.sdk.ml.create(
-            project=project,
-            url=url,
-            title=TITLE,
-            description="The current model of a run of warmkit, while warmkit annotate backend runs.",
-            auth_method="BASIC_AUTH",
-            basic_auth_user=USER,
-            basic_auth_pass=secret,
-            is_interactive=False,
-            request_options=WRITE,
-        )
+    what = f"adding the backend to project {project}"
+    for old in client.call(what, list[ListedBackend], "GET", "api/ml/", {"project": project}):
+        if old.title == TITLE:  # left behind by a kill
+            _remove(client, old.id)
+    added = client.call(
+        what,
+        Made,
+        "POST",
+        "api/ml/",
+        json={
+            "project": project,
+            "url": url,
+            "title": TITLE,
+            "description": "The current model of a run of warmkit, while warmkit annotate backend runs.",
+            "auth_method": "BASIC_AUTH",
+            "basic_auth_user": USER,
+            "basic_auth_pass": secret,
+            "is_interactive": False,
+        },
+    )
     try:
         yield
     finally:
-        with suppress(LabelStudioError), client.translated("removing the backend"):
-            client.sdk.ml.delete(int(added.id or 0), request_options=WRITE)
+        with suppress(LabelStudioError):
+            _remove(client, added.id)
+
+
+def _remove(client: Client, backend: int) -> None:
+    client.request("removing a backend", "DELETE", f"api/ml/{backend}")

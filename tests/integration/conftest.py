@@ -7,17 +7,19 @@ installation takes minutes, the database one, a later start ten seconds.
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import httpx
 import pytest
+from label_studio_sdk import LabelStudio as SDK
 
 from annotation.client import Client
 from annotation.environment import VERSION, NotInstalled, find_environment
 from annotation.server import Server, running
 
 
-@dataclass(frozen=True)
+@dataclass
 class LabelStudio:
     """A server for tests: everything one needs to reach it."""
 
@@ -25,6 +27,11 @@ class LabelStudio:
     client: Client
     program: Path
     empty: Path  # a folder like the server's, before its first start: to be copied
+
+    @cached_property
+    def sdk(self) -> SDK:
+        """Label Studio's own client."""
+        return SDK(base_url=self.url, api_key=self.key)
 
     @property
     def url(self) -> str:
