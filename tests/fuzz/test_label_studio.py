@@ -1,14 +1,21 @@
-"""Answers of Label Studio, changed at random: a result or a sentence, an end, and nothing recorded is lost."""
+"""Label Studio at random: its answers to warmkit, and what calls the listener.
+
+An answer of any shape is a result or a sentence, and nothing recorded is lost. The listener goes on.
+"""
 
 import json
 import random
-from contextlib import closing
+import socket
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from pretended import KEY, REFRESH, STEPS, PretendedStudio, Raw, client_of, http, question, rows, serving
 
+from annotation.backend import Backend
+from annotation.listener import authorization, listening
 from annotation.project import ensure_project
 from annotation.pull import pull
 from annotation.push import push
@@ -132,3 +139,45 @@ def test_an_answer_of_any_shape_is_a_sentence_or_a_result(cases, studio):
                 assert before <= rows(store)
                 summary = AnnotationSummary(store, DEFAULT_CONSTANTS)
                 assert summary.status().tasks >= 0 and summary.table() is not None
+
+
+def request(rng: random.Random) -> bytes:
+    """A request to the listener, changed at random."""
+    body = json.dumps(changed(rng, {"tasks": [{"data": {"problem": "a 1", "answer": 2}}]})).encode()
+    head = [
+        f"{rng.choice(('GET', 'POST', 'PUT', ''))} {rng.choice(('/', '/predict', '/setup'))} HTTP/1.1",
+        f"Authorization: {authorization(rng.choice(('sesame', 'sesame', 'wrong')))}",
+        f"Content-Length: {rng.choice((len(body), len(body), 0, -1, 10**6, '9' * 5_000))}",
+        *rng.choices(HEADERS, k=rng.randrange(3)),
+    ]
+    sent = bytearray("\r\n".join([*head, "", ""]).encode("latin-1") + body)
+    for _ in range(rng.choice((0, 0, 1, 5))):
+        sent[rng.randrange(len(sent))] = rng.randrange(256)
+    return bytes(sent[: rng.randrange(len(sent))] if rng.random() < 0.2 else sent)
+
+
+class Suggester:
+    version = "1"
+
+    def refresh(self) -> None:
+        pass
+
+    def __call__(self, texts, answers):
+        return [("1 + 1", 0.5) for _ in texts]
+
+
+def test_no_caller_stops_the_listener_or_makes_it_talk(cases, capfd):
+    with listening(Backend(Suggester(), {}).answer, "sesame", 100_000) as url:
+        place = ("127.0.0.1", int(url.rpartition(":")[2]))
+        headers = {"Authorization": authorization("sesame")}
+        for rng in cases(150):
+            with socket.create_connection(place, timeout=60) as caller, suppress(ConnectionError):
+                caller.sendall(request(rng))
+                if rng.random() < 0.8:
+                    caller.shutdown(socket.SHUT_WR)
+                    while caller.recv(65536):
+                        pass
+            with closing(HTTPConnection(*place, timeout=60)) as honest:
+                honest.request("GET", "/health", headers=headers)
+                assert honest.getresponse().status == 200
+    assert capfd.readouterr().err == ""
