@@ -120,7 +120,7 @@ class Client:
                     break
             self._sleep(pause)
         if not 200 <= answer.status < 300:
-            raise self._error(what, answer)
+            raise self._error(what, answer) from None
         return answer
 
     def call(
@@ -166,7 +166,7 @@ class Client:
         if self._access is None:
             answer = self._send("POST", "api/token/refresh/", None, dumps({"refresh": key}), None)
             if answer.status != 200:
-                raise self._error(what, answer)
+                raise self._error(what, answer) from None
             self._access = fitted(AccessToken, decoded(answer.body)).access
         return f"Bearer {self._access}"
 

@@ -7,7 +7,6 @@ installation takes minutes, the database one, a later start ten seconds.
 import os
 import shutil
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import httpx
@@ -19,19 +18,15 @@ from annotation.environment import VERSION, NotInstalled, find_environment
 from annotation.server import Server, running
 
 
-@dataclass
+@dataclass(frozen=True)
 class LabelStudio:
     """A server for tests: everything one needs to reach it."""
 
     server: Server
     client: Client
     program: Path
+    sdk: SDK  # Label Studio's own client
     empty: Path  # a folder like the server's, before its first start: to be copied
-
-    @cached_property
-    def sdk(self) -> SDK:
-        """Label Studio's own client."""
-        return SDK(base_url=self.url, api_key=self.key)
 
     @property
     def url(self) -> str:
@@ -64,8 +59,13 @@ def label_studio(tmp_path_factory):
             pass
     folder = tmp_path_factory.mktemp("label-studio") / "server"
     shutil.copytree(empty, folder, ignore=shutil.ignore_patterns("lock", "*.log", "*.part"))
-    with running(program, folder) as server, Client(server.connection) as client:
-        yield LabelStudio(server, client, program, empty)
+    with (
+        running(program, folder) as server,
+        Client(server.connection) as client,
+        httpx.Client(trust_env=False, timeout=60) as http,
+    ):
+        sdk = SDK(base_url=server.url, api_key=server.connection.key, httpx_client=http)
+        yield LabelStudio(server, client, program, sdk, empty)
 
 
 @pytest.fixture(scope="session")
