@@ -35,7 +35,7 @@ from toolkit.loop.run import create_run, locked, open_run
 from toolkit.loop.view import Quiet
 from toolkit.storage.database import Database
 
-SETTINGS = (*TINY, "stop.rounds=2", "warm.train.epochs=2", "annotator.error_rate=0.5", "references=true")
+SETTINGS = (*TINY, "known=0", "warm.train.epochs=2", "annotator.error_rate=0.5", "references=true")
 BEGIN, REPORT = "begin", "report"  # before the first stage, and after the last one
 
 
@@ -56,7 +56,8 @@ class Scenario:
         if (root / name / "config.yaml").exists():
             run = open_run(root, name)
         else:
-            settings = (*SETTINGS, f"annotator.name={self.annotator}", "known=0")
+            rounds = 1 if self.workers else 2  # Ray takes its time
+            settings = (*SETTINGS, f"annotator.name={self.annotator}", f"stop.rounds={rounds}")
             run = create_run(root, name, load_config(LoopConfig, None, settings))
         spec = ClusterSpec(workers=self.workers) if self.workers else None
         with locked(run), computing(spec, torch.device("cpu"), None, lambda sentence: None) as compute:
@@ -146,8 +147,14 @@ def in_a_process(scenario: Scenario, root: Path, name: str, kill: AtWrite | AtIn
         os.close(heard)
         _child(scenario, root, name, kill if isinstance(kill, AtWrite) else None, said)
     os.close(said)
-    with os.fdopen(heard, "rb", buffering=0) as pipe:
-        return _Parent(child, pipe.fileno(), kill).wait()
+    try:
+        return _Parent(child, heard, kill).wait()
+    except BaseException:  # Ctrl-C
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    finally:
+        os.close(heard)
 
 
 def _child(scenario: Scenario, root: Path, name: str, kill: AtWrite | None, said: int) -> None:
