@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install loop test quick fuzz check clean
+.PHONY: install loop test quick fuzz kills check clean
 
 install: $(VENV)/.installed
 
@@ -27,6 +27,13 @@ quick: install
 MINUTES ?= 10
 fuzz: install
 	FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -n logical tests/fuzz
+
+# A loop killed in every stage and resumed, against an undisturbed one; WITH=file, workers or label-studio,
+# SEED=… for the same again (tests/kills/campaign.py).
+COUNT ?= 200
+kills: install
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python tests/kills/campaign.py --count $(COUNT) \
+	  --with "$(WITH)" $(if $(SEED),--seed $(SEED))
 
 check: install
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -5,13 +5,13 @@ probability out, or None. Tasks that show candidates get only a score: a suggest
 favourite. Tasks without candidates get the suggestion as "my own equation", to be kept or changed.
 """
 
-import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from annotation.client import READ, WRITE, Client, LabelStudioError
+from annotation.answers import ListedBackend, Made, printable
+from annotation.client import Client, LabelStudioError
 from annotation.interface import BAD, EQUATION, OWN, PICK
 from annotation.listener import USER
 from toolkit.equations import as_float
@@ -88,7 +88,7 @@ class Backend:
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             return None
         number = as_float(answer)
-        return (text, number) if math.isfinite(number) else None
+        return (printable(text), number) if math.isfinite(number) else None
 
     def _prediction(self, data: Any, suggestion: Suggestion | None) -> dict[str, Any]:
         result: list[dict[str, Any]] = []
@@ -115,23 +115,32 @@ def _shows_candidates(data: Mapping[str, Any]) -> bool:
 @contextmanager
 def attached(client: Client, project: int, url: str, secret: str) -> Iterator[None]:
     """The backend is added to a project of Label Studio while the block runs."""
-    with client.translated(f"adding the backend to project {project}"):
-        for old in client.sdk.ml.list(project=project, request_options=READ):
-            if old.title == TITLE:  # left behind by a kill
-                client.sdk.ml.delete(int(old.id or 0), request_options=WRITE)
-        added = client.sdk.ml.create(
-            project=project,
-            url=url,
-            title=TITLE,
-            description="The current model of a run of warmkit, while warmkit annotate backend runs.",
-            auth_method="BASIC_AUTH",
-            basic_auth_user=USER,
-            basic_auth_pass=secret,
-            is_interactive=False,
-            request_options=WRITE,
-        )
+    what = f"adding the backend to project {project}"
+    for old in client.call(what, list[ListedBackend], "GET", "api/ml/", {"project": project}):
+        if old.title == TITLE:  # left behind by a kill
+            _remove(client, old.id)
+    added = client.call(
+        what,
+        Made,
+        "POST",
+        "api/ml/",
+        json={
+            "project": project,
+            "url": url,
+            "title": TITLE,
+            "description": "The current model of a run of warmkit, while warmkit annotate backend runs.",
+            "auth_method": "BASIC_AUTH",
+            "basic_auth_user": USER,
+            "basic_auth_pass": secret,
+            "is_interactive": False,
+        },
+    )
     try:
         yield
     finally:
-        with suppress(LabelStudioError), client.translated("removing the backend"):
-            client.sdk.ml.delete(int(added.id or 0), request_options=WRITE)
+        with suppress(LabelStudioError):
+            _remove(client, added.id)
+
+
+def _remove(client: Client, backend: int) -> None:
+    client.request("removing a backend", "DELETE", f"api/ml/{backend}")

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from annotation.api import call
-from annotation.client import READ, Client, LabelStudioError, Refused
+from annotation.answers import ListedWebhook, Version, Whoami
+from annotation.client import Client, LabelStudioError, Refused
 from annotation.environment import VERSION
 
 
@@ -18,7 +17,7 @@ class Finding:
 
 def who(client: Client) -> str:
     """The user whose key it is; an error if it is nobody's."""
-    return _user(client)[0]
+    return _user(client).email
 
 
 def examine(client: Client) -> list[Finding]:
@@ -35,19 +34,18 @@ def examine(client: Client) -> list[Finding]:
 
 
 def _findings(client: Client) -> Iterator[Finding]:
-    release, edition = _fields(client, "asking for its version", "api/version/", "release", "edition")
-    if not isinstance(release, str):
-        raise _not_label_studio(client)
+    version = client.call("asking for its version", Version, "GET", "api/version/")
+    release = version.release
     yield Finding("reachable", True, f"{client.url} is reached.")
-    yield _version(release, edition)
-    kind = "personal access token" if client.connection.key.startswith("eyJ") else "legacy token"
-    name, permissions = _user(client)
-    yield Finding("key", True, f"The key is valid: a {kind} of {name}.")
+    yield _version(release, version.edition)
+    kind = "personal access token" if client.connection.is_personal else "legacy token"
+    user = _user(client)
+    yield Finding("key", True, f"The key is valid: a {kind} of {user.email}.")
     if client.connection.warning:
         yield Finding("private", None, client.connection.warning)
-    if not permissions:
+    if not user.permissions:
         yield Finding("projects", None, "It is not known whether the user may make projects.")
-    elif "projects.create" in permissions:
+    elif "projects.create" in user.permissions:
         yield Finding("projects", True, "The user may make projects.")
     else:
         yield Finding("projects", False, "The user may not make projects. Ask whoever runs the server.")
@@ -59,29 +57,15 @@ def _findings(client: Client) -> Iterator[Finding]:
         if tested
         else f"Ordering by uncertainty is known to work with {VERSION}, and untried with {release}.",
     )
-    with client.translated("asking for its webhooks"):
-        client.sdk.webhooks.list(request_options=READ)
+    client.call("asking for its webhooks", list[ListedWebhook], "GET", "api/webhooks/")
     yield Finding("webhook", *_webhook(client))
 
 
-def _user(client: Client) -> tuple[str, frozenset[str]]:
-    name, permissions = _fields(client, "trying the key", "api/current-user/whoami", "email", "permissions")
-    if not isinstance(name, str):
-        raise _not_label_studio(client)
-    return name, frozenset(map(str, permissions if isinstance(permissions, list) else ()))
+def _user(client: Client) -> Whoami:
+    return client.call("trying the key", Whoami, "GET", "api/current-user/whoami")
 
 
-def _fields(client: Client, what: str, path: str, *names: str) -> list[Any]:
-    """Fields of an answer, None if it lacks them: whatever is at an address may answer anything."""
-    found = call(client, what, "GET", path)
-    return [found.get(name) if isinstance(found, dict) else None for name in names]
-
-
-def _not_label_studio(client: Client) -> LabelStudioError:
-    return LabelStudioError(f"{client.url}: this is not a Label Studio server. Check the address.")
-
-
-def _version(release: str, edition: object) -> Finding:
+def _version(release: str, edition: str | None) -> Finding:
     shown = f"It is Label Studio {release} ({edition or 'Community'})"
     if release == VERSION:
         return Finding("version", True, f"{shown}, which warmkit is tested with.")

@@ -1,31 +1,37 @@
 """A client of Label Studio whose errors are sentences.
 
-    with Client(find_connection()) as client, client.translated("listing the projects"):
-        projects = list(client.sdk.projects.list(request_options=READ))
+    with Client(find_connection()) as client:
+        answer = client.request("listing the projects", "GET", "api/projects/")
 
-The SDK repeats reads that fail. It must not repeat writes (a POST whose answer got lost would be done twice):
-whoever writes checks afterwards what has arrived. Legacy tokens and personal access tokens both work.
+Nothing that a server sends is trusted. An answer may have so many bytes and take so many seconds; the key
+goes to the address that the user named and to no other; whatever goes wrong is a `LabelStudioError`, without
+the key. What an answer says is read in `annotation.answers`.
+
+A read that fails is tried again. A write is not (a POST whose answer got lost would be done twice): whoever
+writes checks afterwards what has arrived. Legacy tokens and personal access tokens both work.
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cached_property
-from json import JSONDecodeError
-from typing import TYPE_CHECKING, Any, Self
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from json import dumps
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from annotation.answers import AccessToken, Answered, OddAnswer, decoded, fitted, printable
 from annotation.keys import KEY, Connection
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
     import httpx
-    from label_studio_sdk import LabelStudio
-    from label_studio_sdk.core.request_options import RequestOptions
 
-READ: "RequestOptions" = {"max_retries": 2}
-WRITE: "RequestOptions" = {"max_retries": 0}
 TIMEOUT = 60.0  # seconds without a byte
+WHOLE = 10  # times as long for a whole answer
+LARGEST = 128 * 2**20  # bytes of an answer: five hundred tasks have one or two million
+PAUSES = (1.0, 2.0)  # seconds before a read is tried again
 LONGEST = 300  # characters of a server's answer that a message quotes
+READ_FOR_QUOTE = 4_000  # characters of it that are looked at
 
 _SECRETS = re.compile(r"\b(?:Token|Bearer)\s+[\w.-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # headers and JWTs
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
@@ -47,13 +53,31 @@ class Gone(LabelStudioError):
     """What was asked for does not exist, or no longer."""
 
 
-class Client:
-    """The SDK's client of a connection. It is made at its first use: the SDK takes seconds to load."""
+@dataclass(frozen=True)
+class HttpAnswer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
-    def __init__(self, connection: Connection, timeout: float = TIMEOUT) -> None:
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same request may succeed in a moment."""
+        return self.status in (408, 429) or self.status >= 500
+
+
+class Client:
+    """Sends requests to the server of a connection."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        timeout: float = TIMEOUT,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
         self.connection = connection
-        self._timeout = timeout
+        self._timeout, self._sleep = timeout, sleep
         self._http: httpx.Client | None = None
+        self._access: str | None = None  # for which a personal access token was exchanged
 
     def __enter__(self) -> Self:
         return self
@@ -65,68 +89,164 @@ class Client:
         """Close the sockets. The client can still be used again."""
         http, self._http = self._http, None
         if http is not None:
-            self.__dict__.pop("sdk", None)
             http.close()
 
     @property
     def url(self) -> str:
         return self.connection.url
 
-    @cached_property
-    def sdk(self) -> "LabelStudio":
+    def request(
+        self,
+        what: str,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        json: object = None,
+    ) -> HttpAnswer:
+        """The answer to a request that succeeded; `what` says in errors what it was for."""
         import httpx
-        from label_studio_sdk import LabelStudio
 
-        self._http = httpx.Client(
-            timeout=self._timeout,
-            follow_redirects=False,  # a key is sent to the address that the user named and to no other
-            trust_env=not self.connection.is_local,  # no proxy leads to this machine
-        )
-        with self.translated("reading the key"):
-            return LabelStudio(
-                base_url=self.url + "/",  # without the slash, a personal token loses the path of the address
-                api_key=self.connection.key,
-                timeout=self._timeout,
-                max_retries=0,
-                httpx_client=self._http,
-            )
+        content = None if json is None else dumps(json)
+        for pause in (*PAUSES, None) if method == "GET" else (None,):
+            try:
+                answer = self._authorized(what, method, path, params, content)
+            except httpx.TimeoutException as error:
+                self._fail(what, error)
+            except Exception as error:
+                if pause is None or not isinstance(error, httpx.TransportError):
+                    self._fail(what, error)
+            else:
+                if pause is None or not answer.is_passing:
+                    break
+            self._sleep(pause)
+        if not 200 <= answer.status < 300:
+            raise self._error(what, answer) from None
+        return answer
 
-    @contextmanager
-    def translated(self, what: str) -> Iterator[None]:
-        """Errors of the network, the server and the SDK become sentences that say `what` was being done."""
-        import httpx
-        from label_studio_sdk.core.api_error import ApiError
-        from label_studio_sdk.core.parse_error import ParsingError
-        from pydantic import ValidationError
+    def call(
+        self,
+        what: str,
+        kind: type[Answered],
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        json: object = None,
+    ) -> Answered:
+        """The answer to a request, as a value of this type."""
+        return self.read(what, kind, self.request(what, method, path, params, json))
 
+    def read(self, what: str, kind: type[Answered], answer: HttpAnswer) -> Answered:
         try:
-            yield
-        except httpx.LocalProtocolError:  # its text holds the key
-            raise Refused(f"{self.url}: {what}: the key can't be sent. Copy it again.") from None
-        except httpx.TimeoutException:
-            raise Unreachable(
-                f"{self.url}: {what}: no answer in {self._timeout:.0f} seconds. Try again later."
-            ) from None
-        except (httpx.HTTPError, httpx.StreamError) as error:
-            start = " Start it with: warmkit annotate serve" if self.connection.is_local else ""
-            raise Unreachable(
-                f"{self.url}: {what}: the server can't be reached ({self._quote(error)}). "
-                f"Is it running, and is the address right?{start}"
-            ) from None
-        except httpx.InvalidURL as error:
-            raise LabelStudioError(f"{self.url}: {what}: {self._quote(error)}.") from None
-        except ApiError as error:
-            raise self._error(what, error.status_code or 0, error.body, error.headers or {}) from None
-        except (ParsingError, ValidationError, JSONDecodeError, UnicodeDecodeError) as error:
-            raise LabelStudioError(
-                f"{self.url}: {what}: the answer is not from Label Studio ({self._quote(error)}). "
-                "Check address and version: warmkit annotate connect URL --check"
-            ) from None
+            return fitted(kind, decoded(answer.body))
+        except OddAnswer as error:
+            raise self.odd(what, error) from None
 
-    def _error(self, what: str, status: int, body: Any, headers: dict[str, str]) -> LabelStudioError:
-        """The error for an answer with such a status."""
+    def odd(self, what: str, odd: object) -> LabelStudioError:
+        """The error for an answer that can't be used."""
+        return LabelStudioError(
+            f"{self.url}: {what}: the answer is not one of Label Studio ({self.quoted(odd)}). "
+            "Check address and version: warmkit annotate connect URL --check"
+        )
+
+    def _authorized(
+        self, what: str, method: str, path: str, params: Mapping[str, Any] | None, content: str | None
+    ) -> HttpAnswer:
+        was_exchanged_before = self._access is not None
+        answer = self._send(method, path, params, content, self._authorization(what))
+        if answer.status == 401 and was_exchanged_before:  # it has expired
+            self._access = None
+            answer = self._send(method, path, params, content, self._authorization(what))
+        return answer
+
+    def _authorization(self, what: str) -> str:
+        """The header that tells who asks."""
+        key = self.connection.key
+        if not self.connection.is_personal:
+            return f"Token {key}"
+        if self._access is None:
+            answer = self._send("POST", "api/token/refresh/", None, dumps({"refresh": key}), None)
+            if answer.status != 200:
+                raise self._error(what, answer) from None
+            self._access = fitted(AccessToken, decoded(answer.body)).access
+        return f"Bearer {self._access}"
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None,
+        content: str | None,
+        authorization: str | None,
+    ) -> HttpAnswer:
+        """One request, and its whole answer."""
+        import httpx
+
+        headers = {"Accept": "application/json"}
+        if authorization is not None:
+            headers["Authorization"] = authorization
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        http = self._opened()
+        watch = threading.Timer(WHOLE * self._timeout, self.close)  # a byte now and then is no answer either
+        watch.daemon = True
+        watch.start()
+        try:
+            with http.stream(
+                method, f"{self.url}/{path}", params=params, content=content, headers=headers
+            ) as response:
+                body = bytearray()
+                for part in response.iter_bytes():
+                    body += part
+                    if len(body) > LARGEST:
+                        raise OddAnswer(f"it is larger than {LARGEST:,} bytes")
+                return HttpAnswer(response.status_code, response.headers, bytes(body))
+        except Exception:
+            if self._http is http:
+                raise
+            raise httpx.ReadTimeout("") from None
+        finally:
+            watch.cancel()
+
+    def _opened(self) -> "httpx.Client":
+        import httpx
+
+        if self._http is None:
+            self._http = httpx.Client(
+                timeout=self._timeout,
+                follow_redirects=False,  # the key is sent to no other address
+                trust_env=not self.connection.is_local,  # no proxy leads to this machine
+                verify=self.url.startswith("https://"),  # loading certificates takes longer than a request
+            )
+        return self._http
+
+    def _fail(self, what: str, error: Exception) -> NoReturn:
+        """Raise the sentence for what went wrong on the way to an answer."""
+        import httpx
+
         start = f"{self.url}: {what}:"
-        detail = self._quote(body)
+        if isinstance(error, OddAnswer | httpx.DecodingError):
+            raise self.odd(what, error) from None
+        if isinstance(error, httpx.LocalProtocolError):  # its text holds the key
+            raise Refused(f"{start} the key can't be sent. Copy it again.") from None
+        if isinstance(error, httpx.TimeoutException):
+            raise Unreachable(
+                f"{start} no answer in {self._timeout:.0f} seconds, or no end of it in "
+                f"{WHOLE * self._timeout:.0f}. Try again later."
+            ) from None
+        if isinstance(error, httpx.HTTPError | httpx.StreamError):
+            serve = " Start it with: warmkit annotate serve" if self.connection.is_local else ""
+            raise Unreachable(
+                f"{start} the server can't be reached ({self.quoted(error)}). "
+                f"Is it running, and is the address right?{serve}"
+            ) from None
+        if isinstance(error, httpx.InvalidURL):
+            raise LabelStudioError(f"{start} {self.quoted(error)}.") from None
+        raise error
+
+    def _error(self, what: str, answer: HttpAnswer) -> LabelStudioError:
+        """The error for an answer with such a status."""
+        start, status = f"{self.url}: {what}:", answer.status
+        detail = self.quoted(_complaint(answer.body))
         quoted = f" ({detail})" if detail else ""
         if status == 401:
             return Refused(
@@ -140,25 +260,35 @@ class Client:
             return Gone(f"{start} it does not exist, or was deleted{quoted}.")
         if status == 429:
             return Unreachable(f"{start} the server asks to go slower (429). Try again later.")
-        if status == 408 or status >= 500:
+        if answer.is_passing:
             return Unreachable(f"{start} the server failed ({status}). Try again later, or see its log.")
         if 300 <= status < 400:
-            target = self._quote({key.lower(): value for key, value in headers.items()}.get("location", ""))
+            target = self.quoted(answer.headers.get("location", ""))
             return LabelStudioError(f"{start} the server redirects to {target}. Connect to that address.")
-        if 200 <= status < 300:
-            return LabelStudioError(f"{start} the answer is not from Label Studio. Check the address.")
         return LabelStudioError(f"{start} Label Studio answered {status}{quoted}.")
 
-    def _quote(self, quoted: object) -> str:
+    def quoted(self, text: object) -> str:
         """Text of the server for a message of ours: one short line, no markup, no key."""
-        if isinstance(quoted, dict):
-            quoted = next(
-                (quoted[name] for name in ("validation_errors", "detail") if quoted.get(name)), quoted
-            )
-        text = redacted(str(quoted or ""), self.connection.key)
-        text = " ".join(_MARKUP.sub(" ", text).split()).rstrip(".")
-        text = "".join(character for character in text if character.isprintable())
-        return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+        key = self.connection.key
+        shown = redacted(str(text)[: READ_FOR_QUOTE + len(key)], key)[:READ_FOR_QUOTE]
+        shown = " ".join(printable(_MARKUP.sub(" ", shown)).split()).rstrip(".")
+        return shown if len(shown) <= LONGEST else shown[:LONGEST] + "…"
+
+
+def _complaint(body: bytes) -> str:
+    """What the body of an error says: its detail, if it is JSON that has one."""
+    if len(body) > READ_FOR_QUOTE:
+        return body[:READ_FOR_QUOTE].decode(errors="replace")
+    try:
+        said = decoded(body)
+    except OddAnswer:
+        return body.decode(errors="replace")
+    if isinstance(said, dict):
+        said = next((said[name] for name in ("validation_errors", "detail") if said.get(name)), said)
+    try:
+        return str(said or "")
+    except RecursionError:
+        return ""
 
 
 def redacted(text: str, key: str) -> str:

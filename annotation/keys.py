@@ -39,6 +39,11 @@ class Connection:
         return _is_loopback(urlsplit(self.url).hostname or "")
 
     @property
+    def is_personal(self) -> bool:
+        """Whether the key is a personal access token (a JWT), not a legacy token."""
+        return self.key.startswith("eyJ")
+
+    @property
     def warning(self) -> str | None:
         """What the user should know before the key is sent."""
         if self.url.startswith("https://") or self.is_local:

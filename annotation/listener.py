@@ -1,15 +1,17 @@
 """A small HTTP server on loopback that Label Studio calls: for the webhook and the backend.
 
-Callers must know the secret, which is compared in constant time before anything is read. Bodies have a
-limit, slow callers are cut off, and nothing of a request is ever logged.
+Callers must know the secret, which is compared in constant time before anything is read. Bodies have a limit,
+so has the time for a request, and so has the number of callers at once. Nothing of a request is ever logged,
+and a caller that breaks off disturbs nobody.
 """
 
 import hmac
 import json
+import socket
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,6 +20,8 @@ from toolkit.errors import WarmkitError
 HOST = "127.0.0.1"
 USER = "warmkit"  # the secret is the password of HTTP's basic authentication: Label Studio can send that
 SLOW = 10.0  # seconds that a caller may take for its next byte
+SLOWEST = 60.0  # seconds that it may take for its whole request
+MOST_CALLERS = 64  # at once; Label Studio is one
 
 Answer = Callable[[str, str, Any], "dict[str, Any] | None"]  # method, path, body → body; None: 404
 
@@ -36,7 +40,7 @@ def listening(answer: Answer, secret: str, largest: int, port: int = 0) -> Itera
 
     Handler.answer, Handler.expected, Handler.largest = staticmethod(answer), authorization(secret), largest
     try:
-        server = ThreadingHTTPServer((HOST, port), Handler)
+        server = _Server((HOST, port), Handler)
     except OSError as error:
         raise WarmkitError(f"Port {port} can't be used: {error.strerror}. Take another one.") from None
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
@@ -49,6 +53,32 @@ def listening(answer: Answer, secret: str, largest: int, port: int = 0) -> Itera
         thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = MOST_CALLERS
+
+    def __init__(self, address: tuple[str, int], handler: type["_Handler"]) -> None:
+        self._callers = threading.BoundedSemaphore(MOST_CALLERS)
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._callers.acquire(blocking=False):
+            return self.shutdown_request(request)
+        try:
+            return super().process_request(request, client_address)
+        except RuntimeError:  # no more threads
+            self._callers.release()
+            return self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._callers.release()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A caller that breaks off is its own affair: nothing is printed."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     answer: Answer
     expected: str
@@ -56,6 +86,20 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "warmkit", ""
     timeout = SLOW
+
+    def setup(self) -> None:
+        super().setup()
+        self._watch = threading.Timer(SLOWEST, self._cut_off)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def _cut_off(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RD)
+
+    def finish(self) -> None:
+        self._watch.cancel()
+        super().finish()
 
     def log_message(self, *_: object) -> None:
         """Requests carry texts, and once a key: none of it is written anywhere."""
@@ -74,10 +118,11 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length") or "0"
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
             return self._send(411, {"error": "The length of the body is missing."})
-        if int(length) > self.largest:
+        if len(length) > len(str(self.largest)) or int(length) > self.largest:
             return self._send(413, {"error": "The body is too large."})
+        read = self.rfile.read(int(length))
+        self._watch.cancel()
         try:
-            read = self.rfile.read(int(length))
             body = json.loads(read) if read else None
         except (ValueError, RecursionError):
             return self._send(400, {"error": "The body is not JSON."})
@@ -90,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(404 if found is None else 200, found or {"error": "There is no such page."})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
-        written = json.dumps(body, ensure_ascii=False).encode()
+        written = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(written)))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.api import call
+from annotation.answers import ProjectPage, ServerProject
+from annotation.api import MOST_PAGES
 from annotation.client import Client, Gone
 from annotation.interface import instructions, page
 from annotation.store import TaskStore
@@ -36,16 +37,17 @@ def ensure_project(client: Client, store: TaskStore, title: str) -> Project:
     """The project of the store; a new one if it has none yet. A kill at any time leaves no second project."""
     with store.lock():
         found = _open(client, store) if store.project is not None else _make(client, store, title)
-    url = f"{client.url}/projects/{found['id']}"
-    return Project(found["id"], url, tuple(_update_page(client, store, found)))
+    url = f"{client.url}/projects/{found.id}"
+    return Project(found.id, url, tuple(_update_page(client, store, found)))
 
 
-def _open(client: Client, store: TaskStore) -> dict[str, Any]:
+def _open(client: Client, store: TaskStore) -> ServerProject:
+    assert store.project is not None
     try:
         found = _get(client, store.project)
     except Gone:
         raise gone(client, store) from None
-    if found["created_at"] != store.fact("created_at"):
+    if found.created_at != store.fact("created_at"):
         raise WarmkitError(
             f"{store.folder}: it belongs to project {store.project} of {store.fact('url')}, but {client.url} "
             "has another project of that number. Connect to its own server: warmkit annotate connect URL"
@@ -61,18 +63,21 @@ def gone(client: Client, store: TaskStore) -> Gone:
     )
 
 
-def _get(client: Client, project: int | None) -> dict[str, Any]:
-    found: dict[str, Any] = call(client, f"opening project {project}", "GET", f"api/projects/{project}/")
+def _get(client: Client, project: int) -> ServerProject:
+    what = f"opening project {project}"
+    found = client.call(what, ServerProject, "GET", f"api/projects/{project}/")
+    if found.id != project:
+        raise client.odd(what, f"it is about project {found.id}")
     return found
 
 
-def _make(client: Client, store: TaskStore, title: str) -> dict[str, Any]:
+def _make(client: Client, store: TaskStore, title: str) -> ServerProject:
     mark, before = store.mark()
     found = _marked(client, mark) if before else None  # a kill came before its id was stored
     if found is None:
-        found = call(
-            client,
+        found = client.call(
             "making a project",
+            ServerProject,
             "POST",
             "api/projects/",
             json={
@@ -85,54 +90,48 @@ def _make(client: Client, store: TaskStore, title: str) -> dict[str, Any]:
             },
         )
         view = {"title": "Problems", "hiddenColumns": {"explore": HIDDEN, "labeling": HIDDEN}}
-        call(
-            client,
-            "setting up the columns",
-            "POST",
-            "api/dm/views/",
-            json={"project": found["id"], "data": view},
-        )
+        columns = {"project": found.id, "data": view}
+        client.request("setting up the columns", "POST", "api/dm/views/", json=columns)
     with store.transaction():
         for name, value in (
             ("url", client.url),
-            ("project", found["id"]),
-            ("created_at", found["created_at"]),
-            ("title", found["title"]),
-            ("model_version", found["model_version"]),
-            ("page", [page(), found["label_config"]]),
+            ("project", found.id),
+            ("created_at", found.created_at),
+            ("title", found.title),
+            ("model_version", found.model_version),
+            ("page", [page(), found.label_config]),
         ):
             store.set_fact(name, value)
     return found
 
 
-def _marked(client: Client, mark: str) -> dict[str, Any] | None:
-    number = 1
-    while True:
+def _marked(client: Client, mark: str) -> ServerProject | None:
+    what = "listing the projects"
+    for number in range(1, MOST_PAGES + 1):
         query = {"page": number, "page_size": 100, "include": "id,description"}
-        listed = call(client, "listing the projects", "GET", "api/projects/", params=query)
-        for row in listed["results"]:
-            if mark in (row.get("description") or ""):
-                return _get(client, row["id"])
-        if not listed.get("next"):
+        listed = client.call(what, ProjectPage, "GET", "api/projects/", query)
+        for project in listed.results:
+            if mark in (project.description or ""):
+                return _get(client, project.id)
+        if not listed.next:
             return None
-        number += 1
+    raise client.odd(what, f"it has no end after {MOST_PAGES:,} pages")
 
 
-def _update_page(client: Client, store: TaskStore, found: dict[str, Any]) -> list[str]:
+def _update_page(client: Client, store: TaskStore, found: ServerProject) -> list[str]:
     """Replace an older page of ours by the newest; a page that somebody changed is left, with a warning."""
     ours, theirs = store.fact("page")  # as we wrote it, and as the server then had it
-    if found["label_config"] != theirs:
+    if found.label_config != theirs:
         return [
-            f"{client.url}: the page of project {found['id']} was changed in Label Studio. Answers are read "
+            f"{client.url}: the page of project {found.id} was changed in Label Studio. Answers are read "
             "from pick, equation and reason: keep those names."
         ]
     if ours != page():
         changed = {"label_config": page(), "expert_instruction": instructions()}
-        new = call(
-            client, "bringing the page up to date", "PATCH", f"api/projects/{found['id']}/", json=changed
-        )
+        what = "bringing the page up to date"
+        new = client.call(what, ServerProject, "PATCH", f"api/projects/{found.id}/", json=changed)
         with store.transaction():
-            store.set_fact("page", [page(), new["label_config"]])
+            store.set_fact("page", [page(), new.label_config])
     return []
 
 
@@ -141,6 +140,6 @@ def set_model_version(client: Client, store: TaskStore, version: str) -> None:
     if store.fact("model_version") == version:
         return
     change = {"model_version": version}
-    call(client, "naming the round", "PATCH", f"api/projects/{store.project}/", json=change)
+    client.request("naming the round", "PATCH", f"api/projects/{store.project}/", json=change)
     with store.transaction():
         store.set_fact("model_version", version)

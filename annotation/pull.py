@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
-from annotation.api import Filter, call, list_tasks, project_counts
+from annotation.answers import AnnotatedTask, Annotation, OddAnswer, User, fitted
+from annotation.api import Filter, list_tasks, project_counts
 from annotation.client import Client, Gone
 from annotation.project import gone
 from annotation.reconcile import reconcile, withdrawn
@@ -19,16 +19,6 @@ from annotation.tasks import RawAnnotation, raw_of
 from toolkit.errors import WarmkitError
 
 OVERLAP = timedelta(seconds=3)  # a write may show later than its time, which is in whole seconds
-ANNOTATION = (
-    "id",
-    "annotations",
-    "result",
-    "completed_by",
-    "was_cancelled",
-    "created_at",
-    "updated_at",
-    "lead_time",
-)
 ANNOTATED: Filter = ("total_annotations", "greater", "Number", 0)
 SKIPPED: Filter = ("cancelled_annotations", "greater", "Number", 0)
 BEGINNING = "1970-01-01T00:00:00.000Z"
@@ -56,23 +46,24 @@ def pull(client: Client, store: TaskStore) -> Pulled:
 
 
 def _pull(client: Client, store: TaskStore, project: int) -> Pulled:
-    counts, now = project_counts(client, project)
+    server, now = project_counts(client, project)
+    counts = (server.total_annotations_number, server.skipped_annotations_number)
     since: Filter = ("updated_at", "greater", "Datetime", store.fact("cursor") or BEGINNING)
     seen = _Seen(client, store.latest())
-    seen.take(list_tasks(client, project, ANNOTATION, (since, ANNOTATED), full=True))
-    if counts.skips != seen.counts()[1]:
-        seen.take(list_tasks(client, project, ANNOTATION, (since, SKIPPED), full=True))
+    seen.take(list_tasks(client, project, AnnotatedTask, (since, ANNOTATED)))
+    if counts[1] != seen.counts()[1]:
+        seen.take(list_tasks(client, project, AnnotatedTask, (since, SKIPPED)))
     warnings: list[str] = []
-    if counts != (store.count_tasks(), *seen.counts()):  # something was deleted, or added meanwhile
+    if (server.task_number, *counts) != (store.count_tasks(), *seen.counts()):  # deleted, or added meanwhile
         warnings, listed = reconcile(client, store)
         seen.withdraw(raw for raw in seen.latest.values() if listed.get(raw.task_id, NOTHING) == NOTHING)
         if seen.by_task() != {number: both for number, both in listed.items() if both != NOTHING}:
-            seen.take(list_tasks(client, project, ANNOTATION, (ANNOTATED,), full=True))
-            seen.take(list_tasks(client, project, ANNOTATION, (SKIPPED,), full=True))
+            seen.take(list_tasks(client, project, AnnotatedTask, (ANNOTATED,)))
+            seen.take(list_tasks(client, project, AnnotatedTask, (SKIPPED,)))
     with store.transaction():
         store.add(seen.rows)
         store.set_fact("cursor", f"{now - OVERLAP:%Y-%m-%dT%H:%M:%S.%fZ}")
-    return Pulled(len(seen.rows), tuple(warnings))
+    return Pulled(len(seen.rows), (*warnings, *seen.skipped))
 
 
 class _Seen:
@@ -82,18 +73,36 @@ class _Seen:
         self.client, self.latest = client, latest
         self.rows: list[RawAnnotation] = []
         self.names: dict[int, str] = {}
+        self.skipped: dict[str, None] = {}  # sentences about annotations that can't be used
 
-    def take(self, listed: Iterable[Mapping[str, Any]]) -> None:
-        """Of tasks with all of their annotations: add what is new or changed, withdraw what is gone."""
+    def take(self, listed: Iterable[AnnotatedTask]) -> None:
+        """Of tasks with all of their annotations: add what is new or changed, withdraw what is gone.
+
+        An annotation that can't be used is skipped. Then nothing of its task is withdrawn: it may be any of
+        those that seem gone.
+        """
         of_task: dict[int, list[int]] = defaultdict(list)
         for raw in self.latest.values():
             of_task[raw.task_id].append(raw.id)
         for task in listed:
-            current = [item for item in task.get("annotations") or () if isinstance(item.get("id"), int)]
-            for annotation in current:
-                self._add(raw_of(annotation, task["id"], self._names(annotation)))
-            ids = {annotation["id"] for annotation in current}
-            self.withdraw([self.latest[number] for number in of_task[task["id"]] if number not in ids])
+            current = [self._read(item, task.id) for item in task.annotations]
+            for annotation in filter(None, current):
+                self._add(raw_of(annotation, task.id, self._names(annotation)))
+            if None not in current:
+                ids = {annotation.id for annotation in filter(None, current)}
+                self.withdraw([self.latest[number] for number in of_task[task.id] if number not in ids])
+
+    def _read(self, item: object, task: int) -> Annotation | None:
+        try:
+            annotation = fitted(Annotation, item)
+            before = self.latest.get(annotation.id)
+            if before is not None and before.task_id != task:
+                raise OddAnswer(f"id: annotation {annotation.id} belongs to task {before.task_id}")
+            return annotation
+        except OddAnswer as error:
+            odd = self.client.quoted(error)
+            self.skipped[f"{self.client.url}: task {task}: an annotation is skipped ({odd})."] = None
+            return None
 
     def withdraw(self, rows: Iterable[RawAnnotation]) -> None:
         for row in withdrawn(list(rows)):
@@ -104,12 +113,12 @@ class _Seen:
             self.latest[row.id] = row
             self.rows.append(row)
 
-    def _names(self, annotation: Mapping[str, Any]) -> Mapping[int, str]:
+    def _names(self, annotation: Annotation) -> Mapping[int, str]:
         """The e-mail of each user, by id; fetched when an annotation has a new user."""
-        number = annotation.get("completed_by")
+        number = annotation.completed_by
         if isinstance(number, int) and number not in self.names:
-            users = call(self.client, "asking who annotates", "GET", "api/users/")
-            self.names |= {user["id"]: user.get("email") or f"user {user['id']}" for user in users}
+            users = self.client.call("asking who annotates", list[User], "GET", "api/users/")
+            self.names |= {user.id: user.email or f"user {user.id}" for user in users}
             self.names.setdefault(number, f"user {number}")
         return self.names
 

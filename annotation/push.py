@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from annotation.api import call, project_counts
+from annotation.answers import Imported
+from annotation.api import project_counts
 from annotation.client import Client, Gone, Unreachable
 from annotation.project import gone, set_model_version
 from annotation.reconcile import reconcile
@@ -56,7 +57,7 @@ def push(
                 on_chunk(len(part))
             if missing:
                 counts, _ = project_counts(client, project)
-                if counts.tasks != store.count_tasks():  # one was sent twice, or others are at work
+                if counts.task_number != store.count_tasks():  # one was sent twice, or others are at work
                     warnings += reconcile(client, store)[0]
             if wanted:
                 set_model_version(client, store, model_version(max(key.round for key in wanted)))
@@ -68,7 +69,7 @@ def push(
 def _is_settled(client: Client, store: TaskStore, project: int) -> bool:
     """Whether the store has the tasks of the server: none yet, or as many as the server has."""
     count = store.count_tasks()
-    return not store.is_unsure() and (not count or project_counts(client, project)[0].tasks == count)
+    return not store.is_unsure() and (not count or project_counts(client, project)[0].task_number == count)
 
 
 def _send(
@@ -87,7 +88,7 @@ def _send(
                 raise
             sleep(0.5 * 2**attempt)
             ids = []
-        if len(ids) == len(left):
+        if len(ids) == len(left) and store.are_new(ids):
             with store.transaction():
                 store.add_tasks(dict(zip(ids, left, strict=True)))
             return
@@ -101,15 +102,15 @@ def _send(
 
 def _import(client: Client, project: int, questions: Sequence[Question]) -> list[int]:
     """The ids of the new tasks, in order; none if the server imports them later."""
-    answer = call(
-        client,
+    answer = client.call(
         f"sending {len(questions)} tasks to project {project}",
+        Imported,
         "POST",
         f"api/projects/{project}/import",
         params={"return_task_ids": "true"},
         json=[task_of(question) for question in questions],
     )
-    return list(answer.get("task_ids") or ())
+    return answer.task_ids or []
 
 
 def missing_keys(store: TaskStore, questions: Sequence[Question]) -> list[Key]:

@@ -5,12 +5,11 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from annotation.api import list_tasks, request
-from annotation.client import Client, Gone
+from annotation.answers import Task
+from annotation.api import list_tasks, project_counts
+from annotation.client import Client, Gone, Unreachable
 from annotation.store import TaskStore
 from annotation.tasks import Key, RawAnnotation, key_in
-
-FIELDS = ("id", "data", "total_annotations", "cancelled_annotations")
 
 
 def reconcile(client: Client, store: TaskStore) -> tuple[list[str], dict[int, tuple[int, int]]]:
@@ -21,32 +20,42 @@ def reconcile(client: Client, store: TaskStore) -> tuple[list[str], dict[int, tu
     """
     project = store.project
     assert project is not None
-    listed = {task["id"]: task for task in list_tasks(client, project, FIELDS)}
-    found = {number: key_in(task.get("data")) for number, task in listed.items()}
+    listed = {task.id: task for task in list_tasks(client, project, Task)}
+    known = store.tasks()
+    missing = [number for number in known if number not in listed]
+    if missing:
+        _check_complete(client, project, len(listed))
+    found = {number: key_in(task.data) for number, task in listed.items()}
     first: dict[Key, int] = {}
     for number, key in found.items():
         if key is None:
             continue
-        empty = not listed[number].get("total_annotations") and not listed[number].get(
-            "cancelled_annotations"
-        )
+        task = listed[number]
+        empty = not task.total_annotations and not task.cancelled_annotations
         if first.setdefault(key, number) != number and empty:
             with suppress(Gone):
-                request(
-                    client, f"removing task {number}, which exists twice", "DELETE", f"api/tasks/{number}/"
-                )
+                what = f"removing task {number}, which exists twice"
+                client.request(what, "DELETE", f"api/tasks/{number}/")
             listed.pop(number)
-    known = store.tasks()
     missing = [number for number in known if number not in listed]
     with store.transaction():
         store.add_tasks({number: found[number] for number in listed if number not in known})
         store.remove_tasks(missing)
         store.add(withdrawn(raw for raw in store.latest().values() if raw.task_id not in listed))
     counted = {
-        number: (int(task.get("total_annotations") or 0), int(task.get("cancelled_annotations") or 0))
-        for number, task in listed.items()
+        number: (task.total_annotations, task.cancelled_annotations) for number, task in listed.items()
     }
     return [_sentence(client, number, key) for number in missing if (key := known[number])], counted
+
+
+def _check_complete(client: Client, project: int, listed: int) -> None:
+    """Tasks that are missing in a list were deleted, but only if the server counts no more than it lists."""
+    counted = project_counts(client, project)[0].task_number
+    if counted > listed:
+        raise Unreachable(
+            f"{client.url}: project {project} has {counted:,} tasks, but only {listed:,} are listed. "
+            "Nothing was changed. Try again later."
+        )
 
 
 def withdrawn(rows: Iterable[RawAnnotation]) -> list[RawAnnotation]:

@@ -135,11 +135,16 @@ class TaskStore(Database):
         return bool(self.rows("questions", NUMBERS, query))
 
     def add_tasks(self, tasks: Mapping[int, Key | None]) -> None:
-        """Tasks that the server has; those without a key are somebody else's."""
+        """Tasks that the server has; those without a key are somebody else's. A task keeps its first key."""
         self._db.executemany(
-            "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, 0)",
+            "INSERT INTO tasks VALUES (?, ?, ?, ?, 0) ON CONFLICT (task_id) DO UPDATE SET gone = 0",
             [(task, *(key or (None, None, None))) for task, key in tasks.items()],
         )
+
+    def are_new(self, tasks: Sequence[int]) -> bool:
+        """Whether these are different tasks, and none of them was ever in the store."""
+        known = {row[0] for row in self._db.execute("SELECT task_id FROM tasks")}
+        return len(set(tasks)) == len(tasks) and known.isdisjoint(tasks)
 
     def remove_tasks(self, tasks: Iterable[int]) -> None:
         self._db.executemany("UPDATE tasks SET gone = 1 WHERE task_id = ?", [(task,) for task in tasks])

@@ -1,12 +1,11 @@
 """Questions into tasks, annotations into responses: pure functions that read whatever a server sends."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from annotation.answers import Annotation, Count, OddAnswer, Text, User, fitted, printable
 from annotation.interface import BAD, EQUATION, OWN, PICK, REASON, REASONS, choices, facts, reasons, words
 from toolkit.annotators.questions import Question, Response, ResponseKind
 from toolkit.equations import EquationError, parse
@@ -14,14 +13,15 @@ from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 
 MOST_WRITTEN = 1_000  # characters of an answer that are kept; no equation is longer
+MOST_SECONDS = 1e9  # of a lead time: thirty years
 
 
 class Key(NamedTuple):
     """What a task is about: it identifies the task for good, and is part of its data."""
 
-    problem_id: str
-    round: int
-    attempt: int
+    problem_id: Text
+    round: Count
+    attempt: Count
 
 
 @dataclass(frozen=True)
@@ -74,39 +74,39 @@ def key_in(data: object) -> Key | None:
     """The key in a task's data, None if the task is somebody else's."""
     if not isinstance(data, Mapping):
         return None
-    name, round_, attempt = (data.get(part) for part in Key._fields)
-    if isinstance(name, str) and isinstance(round_, int) and isinstance(attempt, int):
-        return Key(name, round_, attempt)
-    return None
+    try:
+        return fitted(Key, tuple(data.get(part) for part in Key._fields))
+    except OddAnswer:
+        return None
 
 
-def raw_of(annotation: Mapping[str, Any], task_id: int, annotators: Mapping[int, str]) -> RawAnnotation:
-    """An annotation of the API as a row; missing fields stay empty."""
-    user = annotation.get("completed_by")
-    if isinstance(user, Mapping):
-        user = user.get("email") or user.get("id")
-    seconds = annotation.get("lead_time")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        seconds = None
-    created, updated = (_time(annotation.get(name)) for name in ("created_at", "updated_at"))
+def raw_of(annotation: Annotation, task_id: int, annotators: Mapping[int, str]) -> RawAnnotation:
+    """An annotation of the server as a row; missing fields stay empty."""
+    created = annotation.created_at or ""
     return RawAnnotation(
-        id=int(annotation["id"]),
+        id=annotation.id,
         task_id=task_id,
-        annotator=_clean(annotators.get(user, f"user {user}") if isinstance(user, int) else str(user)),
+        annotator=_annotator(annotation.completed_by, annotators),
         created_at=created,
-        updated_at=updated or created,
-        seconds=seconds,
-        cancelled=bool(annotation.get("was_cancelled")),
-        result=json.dumps(annotation.get("result") or []),
+        updated_at=annotation.updated_at or created,
+        seconds=_seconds(annotation.lead_time),
+        cancelled=bool(annotation.was_cancelled),
+        result=json.dumps(annotation.result or []),
     )
 
 
-def _time(value: object) -> str:
-    """ISO 8601 in UTC; unchanged if it can't be read."""
-    try:
-        return datetime.fromisoformat(str(value)).astimezone(UTC).isoformat()
-    except ValueError:
-        return str(value or "")
+def _annotator(user: int | str | User | None, names: Mapping[int, str]) -> str:
+    if isinstance(user, User):
+        return user.email or f"user {user.id}"
+    if isinstance(user, int):
+        return names.get(user) or f"user {user}"
+    return user or "unknown"
+
+
+def _seconds(lead_time: object) -> float | None:
+    if isinstance(lead_time, bool) or not isinstance(lead_time, int | float):
+        return None
+    return float(lead_time) if 0 <= lead_time <= MOST_SECONDS else None
 
 
 class _Content(NamedTuple):
@@ -199,10 +199,5 @@ def _values(result: str) -> dict[str, list[str]]:
         items = value.get(field) if isinstance(value, dict) else None
         for item in items if isinstance(items, list) else [items]:
             if isinstance(item, str) and item.strip():
-                found[region["from_name"]][_clean(item)] = None
+                found[region["from_name"]][printable(item)] = None
     return {name: list(values) for name, values in found.items()}
-
-
-def _clean(text: str) -> str:
-    """Text that can be written anywhere: JSON may hold halves of characters."""
-    return text.strip().encode(errors="replace").decode()

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from annotation.client import READ, WRITE, Client, LabelStudioError
+from annotation.answers import ListedWebhook, Made
+from annotation.client import Client, LabelStudioError
 from annotation.listener import authorization, listening
 from toolkit.errors import WarmkitError
 
@@ -59,27 +60,36 @@ def webhook(client: Client, project: int, port: int = 0) -> Iterator[WakeUp]:
         return {"status": "ok"}
 
     with listening(answer, secret, LARGEST, port) as url:
-        with client.translated(f"setting the webhook of project {project}"):
-            _remove_old(client, project)
-            hook = client.sdk.webhooks.create(
-                project=project,
-                url=url + PATH,
-                headers={"Authorization": authorization(secret)},
-                send_payload=False,
-                send_for_all_actions=False,
-                actions=list(ACTIONS),
-                is_active=True,
-                request_options=WRITE,
-            )
+        _remove_old(client, project)
+        hook = client.call(
+            f"setting the webhook of project {project}",
+            Made,
+            "POST",
+            "api/webhooks/",
+            json={
+                "project": project,
+                "url": url + PATH,
+                "headers": {"Authorization": authorization(secret)},
+                "send_payload": False,
+                "send_for_all_actions": False,
+                "actions": ACTIONS,
+                "is_active": True,
+            },
+        )
         try:
             yield wake_up
         finally:
-            with suppress(LabelStudioError), client.translated("removing the webhook"):
-                client.sdk.webhooks.delete(int(hook.id or 0), request_options=WRITE)
+            with suppress(LabelStudioError):
+                _remove(client, hook.id)
 
 
 def _remove_old(client: Client, project: int) -> None:
     """Remove our webhooks that a kill left behind: nobody listens to them, and each costs a second."""
-    for hook in client.sdk.webhooks.list(project=str(project), request_options=READ):
+    query = {"project": project}
+    for hook in client.call("listing the webhooks", list[ListedWebhook], "GET", "api/webhooks/", query):
         if (hook.url or "").endswith(PATH):
-            client.sdk.webhooks.delete(int(hook.id or 0), request_options=WRITE)
+            _remove(client, hook.id)
+
+
+def _remove(client: Client, hook: int) -> None:
+    client.request("removing a webhook", "DELETE", f"api/webhooks/{hook}/")

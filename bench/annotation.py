@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from label_studio_sdk import LabelStudio
 
-from annotation.api import call
-from annotation.client import WRITE, Client
+from annotation.client import Client
 from annotation.environment import find_environment
 from annotation.interface import page
 from annotation.keys import data_folder
@@ -72,6 +72,10 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
+def sdk_of(client: Client) -> LabelStudio:
+    return LabelStudio(base_url=client.url, api_key=client.connection.key)
+
+
 def store_of(client: Client, root: Path) -> TaskStore:
     store = TaskStore(Path(tempfile.mkdtemp(dir=root)))
     ensure_project(client, store, "bench")
@@ -79,14 +83,14 @@ def store_of(client: Client, root: Path) -> TaskStore:
 
 
 def pushes(client: Client, root: Path, asked: list[Question], times: int) -> list[tuple[float, float]]:
-    tasks, pairs = [task_of(question) for question in asked], []
+    tasks, pairs, sdk = [task_of(question) for question in asked], [], sdk_of(client)
     for _ in range(times):
         store = store_of(client, root)
-        project = client.sdk.projects.create(title="plain", label_config=page()).id
+        project = sdk.projects.create(title="plain", label_config=page()).id
         ours = seconds(lambda store=store: push(client, store, asked))  # type: ignore[misc]
         plain = seconds(
-            lambda project=project: client.sdk.projects.import_tasks(  # type: ignore[misc]
-                project, request=tasks, request_options=WRITE
+            lambda project=project: sdk.projects.import_tasks(  # type: ignore[misc]
+                project, request=tasks, request_options={"max_retries": 0}
             )
         )
         pairs.append((ours, plain))
@@ -96,9 +100,9 @@ def pushes(client: Client, root: Path, asked: list[Question], times: int) -> lis
 def pulls(client: Client, root: Path, asked: list[Question], times: int) -> list[tuple[float, float]]:
     first = store_of(client, root)
     tasks = [task_of(question) | {"annotations": [_annotation(question)]} for question in asked]
-    call(client, "sending", "POST", f"api/projects/{first.project}/import", json=tasks)
+    client.request("sending", "POST", f"api/projects/{first.project}/import", json=tasks)
     reconcile(client, first)
-    pairs = []
+    pairs, sdk = [], sdk_of(client)
     for _ in range(times):
         store = TaskStore(Path(tempfile.mkdtemp(dir=root)))  # as the first one was before it pulled
         with store.transaction():
@@ -113,7 +117,7 @@ def pulls(client: Client, root: Path, asked: list[Question], times: int) -> list
 
         took = seconds(ours)
         assert got == len(asked), got
-        plain = seconds(lambda: list(client.sdk.tasks.list(project=first.project, fields="all")))
+        plain = seconds(lambda: list(sdk.tasks.list(project=first.project, fields="all")))
         pairs.append((took, plain))
     return pairs
 

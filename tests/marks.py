@@ -18,6 +18,7 @@ PROGRAMS = {
 # Files, or tests of them, that need nothing but many seconds.
 SLOW = (
     "tests/loop/",  # each of them trains
+    "tests/kills/",
     "tests/cli/test_loop.py",
     "tests/cli/test_train.py::test_both_steps_in_one_go",
     "tests/docs/test_python.py",

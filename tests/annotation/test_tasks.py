@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.answers import Annotation, OddAnswer, fitted
 from annotation.interface import HOTKEYS, REASONS, choices, instructions, page, reasons
 from annotation.tasks import Key, RawAnnotation, key_in, key_of, raw_of, response_of, task_of
 from toolkit.annotators.judge import judge
@@ -165,35 +166,70 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_no_result_of_a_server_is_a_fault(result):
-    annotation = {
-        "id": 7,
-        "result": result,
-        "completed_by": result,
-        "lead_time": result,
-        "updated_at": result,
-    }
-    raw = raw_of(annotation, 3, {})
-    response, _ = response_of(raw, KEY, SHOWN, "x")
-    assert f"{raw}{response}".encode()
-    assert judge(response, NUMBERS, 51.0, DEFAULT_CONSTANTS).verdict in ("accepted", "rejected", "disputed")
+def test_no_result_of_a_server_is_a_fault(part):
+    for field in ("result", "completed_by", "lead_time", "updated_at", "was_cancelled", "id"):
+        try:
+            annotation = fitted(Annotation, {"id": 7, field: part})
+        except OddAnswer as odd:
+            assert str(odd).startswith(field)
+            continue
+        raw = raw_of(annotation, 3, {})
+        response, _ = response_of(raw, KEY, SHOWN, "x")
+        assert f"{raw}{response}".encode()
+        verdict = judge(response, NUMBERS, 51.0, DEFAULT_CONSTANTS).verdict
+        assert verdict in ("accepted", "rejected", "disputed", "skipped")
+
+
+def raw(annotators=None, **fields):
+    return raw_of(fitted(Annotation, {"id": 7, **fields}), 3, annotators or {})
 
 
 def test_annotators_are_named_and_times_are_utc():
-    annotation = {"id": 7, "completed_by": 1, "created_at": "2026-01-01T05:30:00+05:30", "lead_time": -1}
-    raw = raw_of(annotation, 3, {1: "ann@example.com"})
-    assert (raw.annotator, raw.created_at, raw.updated_at) == (
+    found = raw({1: "ann@example.com"}, completed_by=1, created_at="2026-01-01T05:30:00+05:30", lead_time=-1)
+    assert (found.annotator, found.created_at, found.updated_at) == (
         "ann@example.com",
         "2026-01-01T00:00:00+00:00",
         "2026-01-01T00:00:00+00:00",
     )
-    assert raw.seconds is None
-    assert raw_of(annotation, 3, {}).annotator == "user 1"
-    assert raw_of({"id": 1, "completed_by": {"id": 4, "email": "b@x"}}, 3, {}).annotator == "b@x"
+    assert found.seconds is None
+    assert raw(completed_by=1).annotator == "user 1"
+    assert raw(completed_by={"id": 4, "email": "b@x"}).annotator == "b@x"
+    assert raw(completed_by={"id": 4}).annotator == "user 4"
+    assert raw(completed_by="\x1b[2J bob").annotator == "[2J bob"
+    assert raw().annotator == "unknown"
 
 
 @pytest.mark.parametrize(
-    "data", [None, [], {}, {"problem_id": 3, "round": 1, "attempt": 0}, {"problem_id": "a"}]
+    ("field", "value"),
+    [
+        *(("id", value) for value in (None, "7", 7.0, -1, 0, True, 10**30, float("nan"))),
+        *(
+            ("updated_at", value)
+            for value in ("", "soon", 7, "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-01:00")
+        ),
+        *(("updated_at", value) for value in ("0001-01-01T00:00:00+01:00", "2026-13-01", "2026" * 20)),
+        *(("result", value) for value in ("x", {}, json.loads("[" * 50 + "]" * 50))),
+        *(("completed_by", value) for value in (-1, 10**30, [1], "x" * 5_000_000, "\ud800", {"id": "x"})),
+    ],
+)
+def test_an_annotation_that_no_label_studio_would_send_is_told_by_the_field_that_is_odd(field, value):
+    with pytest.raises(OddAnswer, match=f"^{field}"):
+        fitted(Annotation, {"id": 7, field: value})
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 10**400, "3", True, [3], -1])
+def test_a_lead_time_that_is_none_is_not_known(value):
+    assert raw(lead_time=value).seconds is None
+    assert raw(lead_time=5).seconds == 5.0
+
+
+BAD_KEYS = [("\ud800", 1), ("a", 10**30), ("a", True), ("a", -1), ("a", 1.0), ("a", None)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [None, [], {}, {"problem_id": 3, "round": 1, "attempt": 0}, {"problem_id": "a"}]
+    + [{"problem_id": name, "round": n, "attempt": 0} for name, n in BAD_KEYS],
 )
 def test_a_task_without_our_key_is_somebody_elses(data):
     assert key_in(data) is None

@@ -4,9 +4,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from annotation.api import call, list_tasks, request
+from annotation.answers import Task, decoded
+from annotation.api import list_tasks
 from annotation.client import Client
 from toolkit.annotators.questions import Question, ShownCandidate
+
+
+def call(client: Client, what: str, method: str, path: str, **arguments: Any) -> Any:
+    """The JSON of an answer, as the server sent it."""
+    return decoded(client.request(what, method, path, **arguments).body)
 
 
 def question(name: str, **changes: Any) -> Question:
@@ -50,7 +56,7 @@ class Annotators:
 
     def tasks(self) -> dict[int, dict[str, Any]]:
         """The data of every task on the server."""
-        return {task["id"]: task["data"] for task in list_tasks(self.client, self.project, ("id", "data"))}
+        return {task.id: task.data for task in list_tasks(self.client, self.project, Task)}
 
     def names(self) -> list[tuple[str, int, int]]:
         """Problem, round and attempt of every task, in the order of their ids."""
@@ -70,7 +76,7 @@ class Annotators:
         return int(made["id"])
 
     def edit(self, annotation: int, **fields: Any) -> None:
-        request(self.client, "editing", "PATCH", f"api/annotations/{annotation}/", json=fields)
+        self.client.request("editing", "PATCH", f"api/annotations/{annotation}/", json=fields)
 
     def delete(self, path: str) -> None:
-        request(self.client, "deleting", "DELETE", f"api/{path}/")
+        self.client.request("deleting", "DELETE", f"api/{path}/")

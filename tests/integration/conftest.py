@@ -1,20 +1,17 @@
-"""A real Label Studio for the tests, started once for the session.
+"""A real Label Studio for the tests, started once for the session."""
 
-Its environment and an empty database are made by the first run and kept in ~/.cache/warmkit-tests: the
-installation takes minutes, the database one, a later start ten seconds.
-"""
-
-import os
-import shutil
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
+from integration.started import started
+from label_studio_sdk import LabelStudio as SDK
 
 from annotation.client import Client
-from annotation.environment import VERSION, NotInstalled, find_environment
-from annotation.server import Server, running
+from annotation.environment import NotInstalled
+from annotation.server import Server
 
 
 @dataclass(frozen=True)
@@ -24,6 +21,7 @@ class LabelStudio:
     server: Server
     client: Client
     program: Path
+    sdk: SDK  # Label Studio's own client
     empty: Path  # a folder like the server's, before its first start: to be copied
 
     @property
@@ -46,19 +44,17 @@ class LabelStudio:
 @pytest.fixture(scope="session")
 def label_studio(tmp_path_factory):
     """The real server: url, key, user, password, client."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmkit-tests"
-    try:
-        program = find_environment(cache)
-    except NotInstalled as error:
-        pytest.skip(f"There is no Label Studio to test with: {error}")
-    empty = cache / f"empty-{VERSION}"
-    if not (empty / "data").exists():
-        with running(program, empty):
-            pass
-    folder = tmp_path_factory.mktemp("label-studio") / "server"
-    shutil.copytree(empty, folder, ignore=shutil.ignore_patterns("lock", "*.log", "*.part"))
-    with running(program, folder) as server, Client(server.connection) as client:
-        yield LabelStudio(server, client, program, empty)
+    with ExitStack() as stack:
+        try:
+            server, program, empty = stack.enter_context(
+                started(tmp_path_factory.mktemp("studio") / "server")
+            )
+        except NotInstalled as error:
+            pytest.skip(f"There is no Label Studio to test with: {error}")
+        client = stack.enter_context(Client(server.connection))
+        http = stack.enter_context(httpx.Client(trust_env=False, timeout=60))
+        sdk = SDK(base_url=server.url, api_key=server.connection.key, httpx_client=http)
+        yield LabelStudio(server, client, program, sdk, empty)
 
 
 @pytest.fixture(scope="session")

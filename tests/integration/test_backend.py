@@ -134,12 +134,12 @@ def retrieve(label_studio, project):
             "/api/dm/actions", params=where, json={"selectedItems": {"all": True, "excluded": []}}
         )
         assert done.status_code == 200, done.text
-    found = label_studio.client.sdk.predictions.list(project=project)
+    found = label_studio.sdk.predictions.list(project=project)
     return {one.model_version: one for one in found}
 
 
 def test_label_studio_asks_it_and_shows_what_it_says(label_studio, url, suggester):
-    sdk = label_studio.client.sdk
+    sdk = label_studio.sdk
     project = sdk.projects.create(title="live", label_config=page()).id
     sdk.projects.import_tasks(project, request=[data()])
     for _ in range(2):  # the second finds what a kill would have left
@@ -176,7 +176,7 @@ def test_the_command_serves_the_newest_model_of_a_run(label_studio, tmp_path, mo
     task = data(
         problem="Ann had 76 apples and ate 25 of them. How many has she?", answer=51, problem_id="new"
     )
-    label_studio.client.sdk.projects.import_tasks(project, request=[task])
+    label_studio.sdk.projects.import_tasks(project, request=[task])
     with subprocess.Popen(
         backend, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -188,7 +188,7 @@ def test_the_command_serves_the_newest_model_of_a_run(label_studio, tmp_path, mo
     prediction = found[facts["model_version"]]
     assert prediction.result[1]["value"]["text"] == ["76 - 25"]
     assert 0 < prediction.score <= 1
-    assert label_studio.client.sdk.ml.list(project=project) == []
+    assert label_studio.sdk.ml.list(project=project) == []
     assert httpx.get(label_studio.url, trust_env=False).status_code == 302
     with pytest.raises(httpx.ConnectError):
         httpx.get(facts["url"], trust_env=False)

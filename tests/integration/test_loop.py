@@ -8,11 +8,12 @@ import urllib.request
 
 import pytest
 from click.testing import CliRunner
-from integration.annotators import Annotators, bad, picked, written
+from integration.annotators import Annotators, bad, call, picked, written
 from integration.proxy import Proxy
 from tiny import TINY
 
 from annotation.annotator import LabelStudio
+from annotation.answers import AnnotatedTask
 from annotation.api import list_tasks
 from annotation.client import Client
 from annotation.keys import KEY, URL, Connection
@@ -85,10 +86,8 @@ def accounts(run, annotators):
         for one in run.ledger.responses()
         if one.kind != "withdrawn"
     }
-    listed = list_tasks(
-        annotators.client, annotators.project, ("id", "annotations", "was_cancelled"), full=True
-    )
-    server = {one["id"] for task in listed for one in task["annotations"]}
+    listed = list_tasks(annotators.client, annotators.project, AnnotatedTask)
+    server = {one["id"] for task in listed for one in task.annotations}
     return set(ledger), server
 
 
@@ -185,7 +184,7 @@ def test_several_annotators_agree_by_class_and_those_who_do_not_are_kept_aside(s
 
 def other_person(label_studio):
     """A second user, who signed up by the invitation link."""
-    invite = label_studio.client.sdk._client_wrapper.httpx_client.request("api/invite", method="GET").json()
+    invite = call(label_studio.client, "asking for an invitation", "GET", "api/invite")
     jar = http.cookiejar.CookieJar()
     browser = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar)

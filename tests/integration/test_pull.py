@@ -4,10 +4,9 @@ import os
 import signal
 
 import pytest
-from integration.annotators import Annotators, bad, picked, question, written
+from integration.annotators import Annotators, bad, call, picked, question, written
 from integration.proxy import Proxy
 
-from annotation.api import call
 from annotation.client import Client, Gone, Unreachable
 from annotation.keys import Connection
 from annotation.project import ensure_project

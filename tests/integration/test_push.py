@@ -6,10 +6,9 @@ import threading
 
 import pytest
 from commands import LONGEST
-from integration.annotators import Annotators, question
+from integration.annotators import Annotators, call, question
 from integration.proxy import Proxy
 
-from annotation.api import call
 from annotation.client import Client, Gone, Unreachable
 from annotation.interface import page
 from annotation.keys import Connection

@@ -29,7 +29,7 @@ def project(label_studio):
     page = (
         '<View><Text name="t" value="$t"/><Choices name="c" toName="t"><Choice value="a"/></Choices></View>'
     )
-    sdk = label_studio.client.sdk
+    sdk = label_studio.sdk
     project = sdk.projects.create(title="webhook", label_config=page)
     sdk.projects.import_tasks(project.id, request=[{"t": "one"}])
     yield project.id
@@ -37,11 +37,11 @@ def project(label_studio):
 
 
 def hooks(label_studio, project):
-    return label_studio.client.sdk.webhooks.list(project=str(project))
+    return label_studio.sdk.webhooks.list(project=str(project))
 
 
 def test_it_wakes_when_somebody_annotates_edits_or_deletes(label_studio, project):
-    sdk = label_studio.client.sdk
+    sdk = label_studio.sdk
     (task,) = sdk.tasks.list(project=project)
     with webhook(label_studio.client, project) as wake_up:
         assert not wake_up.wait(0)
@@ -58,7 +58,7 @@ def test_it_wakes_when_somebody_annotates_edits_or_deletes(label_studio, project
 
 
 def test_a_webhook_that_a_kill_left_behind_is_taken_away(label_studio, project):
-    sdk = label_studio.client.sdk
+    sdk = label_studio.sdk
     sdk.webhooks.create(project=project, url=f"http://127.0.0.1:9{PATH}")
     sdk.webhooks.create(project=project, url="http://127.0.0.1:9/somebody-else")
     with webhook(label_studio.client, project):

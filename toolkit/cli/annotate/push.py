@@ -83,11 +83,10 @@ def _store_exists(path: Path) -> bool:
 def _push(
     target: Target, asked: "list[Question]", title: str, constants: tuple[Constant, ...], as_json: bool
 ) -> None:
-    with waiting("Loading the SDK"):
-        from annotation.client import Client
-        from annotation.keys import find_connection
-        from annotation.project import ensure_project
-        from annotation.push import push as send
+    from annotation.client import Client
+    from annotation.keys import find_connection
+    from annotation.project import ensure_project
+    from annotation.push import push as send
 
     with Client(find_connection()) as client:
         found = ensure_project(client, target.store, title)
