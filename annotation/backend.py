@@ -5,6 +5,7 @@ probability out, or None. Tasks that show candidates get only a score: a suggest
 favourite. Tasks without candidates get the suggestion as "my own equation", to be kept or changed.
 """
 
+import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

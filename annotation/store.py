@@ -5,7 +5,7 @@ ever added: an edit is a new row, and so is a deletion, whose result is null.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
