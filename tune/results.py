@@ -13,6 +13,7 @@ import polars as pl
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.storage.atomic import replacing
+from toolkit.storage.files import read_text
 from tune.config import TuneConfig
 from tune.plan import Trial
 
@@ -78,12 +79,12 @@ def write_result(
 
 def read_result(file: Path, trial: Trial) -> TrialResult | None:
     """The result of a trial; None if it has not ended."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        return TrialResult(trial, dict(content["figures"]), str(content["state"]), content["error"])
-    except FileNotFoundError:
+    if not file.exists():
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    try:
+        content = json.loads(read_text(file))
+        return TrialResult(trial, dict(content["figures"]), str(content["state"]), content["error"])
+    except (ValueError, KeyError, TypeError, RecursionError, WarmkitError):
         raise WarmkitError(f"{file}: it can't be read. Delete it, and the trial is run again.") from None
 
 

@@ -34,6 +34,7 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.run import build_folder, locked, read_sets, refuse_changes
 from toolkit.storage.atomic import replacing
+from toolkit.storage.files import read_text
 from toolkit.storage.tables import read_parquet
 from tune.config import TuneConfig
 from tune.plan import Trial, longest, proposals, trials
@@ -115,11 +116,11 @@ def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
 
 
 def _proposed(file: Path) -> list[dict[str, Any]]:
-    try:
-        return [dict(keys) for keys in json.loads(file.read_text(encoding="utf-8"))]
-    except FileNotFoundError:
+    if not file.exists():
         return []
-    except (OSError, ValueError, TypeError):
+    try:
+        return [dict(keys) for keys in json.loads(read_text(file))]
+    except (ValueError, TypeError, RecursionError, WarmkitError):
         raise WarmkitError(f"{file}: it can't be read. Begin a new sweep.") from None
 
 

@@ -297,13 +297,16 @@ def _write_record(sheet: _Sheet) -> None:
 
 def _read_record(path: Path) -> list[_Asked] | None:
     """What was asked in a sheet; None if the record is missing or damaged."""
+    record = _record_path(path)
+    if not record.is_file():
+        return None
     try:
-        rows = json.loads(_record_path(path).read_text(encoding="utf-8"))
+        rows = json.loads(record.read_text(encoding="utf-8"))
         return [
             _Asked(dict(row["cells"]), tuple(ShownCandidate(*candidate) for candidate in row["candidates"]))
             for row in rows
         ]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
