@@ -127,16 +127,18 @@ def _refuse_impossible(table: pl.DataFrame, problems: ProblemSet, name: str) -> 
         .str.extract_all(r"N[0-9]+")
         .list.eval(pl.element().str.strip_prefix("N").cast(pl.Int64, strict=False).fill_null(2**62))
     )
+    unknown = used.list.max() >= pl.col("numbers")
     wrong = {
         "has an empty field": pl.any_horizontal(pl.col(*CANDIDATES).is_null()),
         "has a posterior that is not between 0 and 1": ~pl.col("posterior").is_between(0, 1),
         "has a log_prob that is not a number": pl.col("log_prob").is_nan(),
-        "uses a number that its problem does not have: it belongs to another problem set": used.list.max()
-        >= pl.col("numbers"),
+        "uses a number that its problem does not have: it belongs to another problem set": unknown,
     }
     for reason, is_wrong in wrong.items():
         for row, problem_id in rows.filter(is_wrong).select("row", "problem_id").head(1).iter_rows():
-            raise WarmkitError(f"{name}, row {row}: the candidate of problem {problem_id} {reason}.")
+            raise WarmkitError(
+                f"{name}, row {row}: the candidate of problem {str(problem_id)[:40]} {reason}."
+            )
 
 
 def _templates(table: pl.DataFrame, name: str) -> list[Expr]:
