@@ -85,7 +85,7 @@ class BadRow:
     reason: str
 
     def __str__(self) -> str:
-        source = f"{self.file}, line {self.line}" + (f", id {self.id}" if self.id else "")
+        source = f"{self.file}, line {self.line}" + (f", id {' '.join(self.id.split())}" if self.id else "")
         return f"{source}: {self.reason}"
 
 
