@@ -135,6 +135,14 @@ def test_a_pipe_and_a_device_are_no_configuration(tmp_path):
             load_config(LoopConfig, path)
 
 
+@pytest.mark.parametrize(
+    "setting", ["method=\ud800", "data=\ud800", r'data="\ud800"', r'constants=["\ud800"]']
+)
+def test_half_a_character_is_no_setting(setting):
+    with pytest.raises(WarmkitError, match=f"{setting.partition('=')[0]}.*: Input should be a valid string"):
+        load_config(LoopConfig, None, [setting])
+
+
 def test_of_many_wrong_keys_some_are_listed_and_the_rest_counted():
     with pytest.raises(WarmkitError, match=r"… and 60 more") as caught:
         load_config(LoopConfig, None, [f"x{n}=1" for n in range(70)])

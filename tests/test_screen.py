@@ -94,7 +94,7 @@ def test_json_stays_json_and_means_the_same(capsys):
     assert "क्ष 小明 π" in capsys.readouterr().out  # what can be read stays readable
 
 
-@pytest.mark.parametrize("name", set(HOSTILE) - {"half a character", "NUL"})
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("half a character", "NUL")])
 @pytest.mark.parametrize("command", ["show", "check", "split", "import"])
 def test_no_command_lets_a_problem_change_the_terminal(tmp_path, name, command):
     text = HOSTILE[name]

@@ -14,9 +14,12 @@ from toolkit.storage.files import read_text
 
 
 class Section(BaseModel):
-    """A part of a configuration. Unknown keys are errors, and it can't be changed."""
+    """A part of a configuration. Unknown keys are errors, and it can't be changed.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    A text has a bound too, without which pydantic would not look whether it is text at all.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_max_length=10_000)
 
 
 MOST_SHOWN = 10  # wrong keys that a message lists

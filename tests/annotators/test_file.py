@@ -431,3 +431,22 @@ def test_json_lines_are_written_and_read_as_well(tmp_path):
 def test_another_suffix_is_refused():
     with pytest.raises(WarmkitError, match=r"\.csv or \.jsonl"):
         FileAnnotator("x", ".xlsx")
+
+
+def test_half_a_character_in_a_sheet_can_be_kept(tmp_path):
+    annotator = FileAnnotator(tmp_path, ".jsonl")
+    annotator.submit([question("a")])
+    row = {"problem_id": "a", "equation": "76 - 25\ud800", "note": "\udcff", "annotator": "\ud800"}
+    (tmp_path / "annotate-round-01.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    (response,) = annotator.collect()
+    assert (response.equation, response.annotator) == ("76 - 25?", "?")
+
+
+def test_a_pipe_in_the_place_of_a_sheet_is_refused(tmp_path):
+    annotator = FileAnnotator(tmp_path)
+    annotator.submit([question("a")])
+    sheet = tmp_path / "annotate-round-01.csv"
+    sheet.unlink()
+    os.mkfifo(sheet)
+    with pytest.raises(WarmkitError, match=r"annotate-round-01\.csv: this is not a file"):
+        annotator.collect()

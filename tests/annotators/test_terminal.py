@@ -201,3 +201,8 @@ def test_text_can_neither_style_nor_steer_the_screen():
     session.one()
     assert "[bold]नेहा[/bold]" in session.shown()
     assert "\x1b[2J" not in session.shown() and "\x07" not in session.shown()
+
+
+def test_what_is_typed_can_be_kept_and_shown():
+    session = Session("w", "\x1b[31m wrong \udcff", questions=("a",))
+    assert session.one().note == "�[31m wrong �"

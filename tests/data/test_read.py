@@ -278,6 +278,14 @@ def test_a_text_of_many_pieces_is_read_in_one_go(tmp_path):
     assert fields["Body"] == "&" * 400_000
 
 
+def test_a_very_large_or_small_answer_survives_the_way_through_csv(tmp_path):
+    answers = (1e300, -1e-300, 12345678901234567890.0, 0.1)
+    rows = [{**GOOD, "id": str(answer), "answer": answer} for answer in answers]
+    read = read_problems(written(tmp_path, "in.jsonl", lines(*rows)))
+    write_table(read.table, tmp_path / "out.csv")
+    assert read_problems(tmp_path / "out.csv").answers == answers
+
+
 def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
     for name, content in (("a.jsonl", lines(GOOD)), ("a.csv", "id,text,answer\na,5 and 6 pens,11\n")):
         read = read_problems(written(tmp_path, name, b"\xef\xbb\xbf" + content.encode()))

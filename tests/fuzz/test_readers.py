@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from mutate import damaged, spoilt
 
 from toolkit.cli import main
+from toolkit.data.candidates import read_candidates
+from toolkit.data.export import with_equations
 from toolkit.data.problems import ProblemSet
 from toolkit.data.read import is_fold_file, read_problems
 from toolkit.data.write import WRITERS, write_table
@@ -99,6 +102,30 @@ def test_odd_values_are_bad_rows_or_a_sentence(cases, tmp_path, layout):
 def plain(record):
     """Without what JSON can't write."""
     return {name: str(value) if isinstance(value, bytes) else value for name, value in record.items()}
+
+
+CANDIDATES_ROWS = [
+    {"problem_id": "a", "equation": "76 - 25", "template": "N0 - N1", "klass": 7}
+    | {"log_prob": -0.5, "posterior": share, "steps": 1, "origin": "search"}
+    for share in (0.75, 0.25)
+]
+
+
+@pytest.mark.parametrize("layout", ["jsonl", "csv"])
+def test_damaged_candidates_are_candidates_or_a_sentence(cases, tmp_path, layout):
+    problems = ProblemSet.from_frame(pl.DataFrame([RECORDS["native"]]))
+    path = tmp_path / f"candidates.{layout}"
+    for rng in cases(60):
+        rows = [plain(spoilt(row, rng)) if rng.random() < 0.4 else row for row in CANDIDATES_ROWS]
+        written = LAYOUTS[layout](rows).encode("utf-8", "replace")
+        path.write_bytes(damaged(written, rng) if rng.random() < 0.6 else written)
+        try:
+            candidates = read_candidates(path, problems)
+        except WarmkitError as error:
+            assert str(path) in str(error) and len(str(error)) < 1_000
+            continue
+        assert len(candidates.templates) == len(candidates)
+        with_equations(problems, candidates, {})
 
 
 def test_commands_show_any_file_without_a_traceback_or_an_escape(cases, tmp_path):

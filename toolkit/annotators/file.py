@@ -302,8 +302,11 @@ def _write_record(sheet: _Sheet) -> None:
 
 def _read_record(path: Path) -> list[_Asked] | None:
     """What was asked in a sheet; None if the record is missing or damaged."""
+    record = _record_path(path)
+    if not record.is_file():
+        return None
     try:
-        asked = _ASKED.validate_json(_record_path(path).read_bytes(), strict=True)
+        asked = _ASKED.validate_json(record.read_bytes(), strict=True)
         return asked if all("problem_id" in row.cells for row in asked) else None
     except (OSError, ValueError):
         return None

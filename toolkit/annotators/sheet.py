@@ -80,7 +80,12 @@ def read_jsonl(raw: bytes) -> Iterator[tuple[int, Row]]:
             fields = None
         if not isinstance(fields, dict):
             raise BrokenSheet(line, "this is not one JSON object on one line. Fix it, and save again.")
-        yield line, {name: "" if value is None else str(value).strip() for name, value in fields.items()}
+        yield line, {_text(name): "" if value is None else _text(value) for name, value in fields.items()}
+
+
+def _text(value: object) -> str:
+    """A value as text that can be kept: JSON can write halves of characters, which become question marks."""
+    return str(value).strip().encode("utf-8", "replace").decode("utf-8")
 
 
 def _decoded(raw: bytes) -> str:

@@ -16,7 +16,7 @@ from rich.text import Text
 from toolkit.annotators.judge import judge
 from toolkit.annotators.questions import Question, Response, ResponseKind, ShownCandidate, labels
 from toolkit.equations import Constant, show_number
-from toolkit.screen import Screen
+from toolkit.screen import Screen, harmless
 
 HELP = """\
 an equation   such as 76 - 25, over the numbers of the text; N0, N1, … may stand for them
@@ -200,7 +200,7 @@ class Terminal:
             self._quit()
         if self._source is not None and not line:  # an empty line has at least its line end
             self._quit()
-        return line.strip()
+        return harmless(line.strip())
 
     def _quit(self) -> NoReturn:
         self._print("\nStopped. What you answered is kept.", "bold")

@@ -12,7 +12,7 @@ import polars as pl
 
 from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import CANDIDATES
-from toolkit.equations import EquationError, Expr, parse_template, reaches
+from toolkit.equations import EquationError, Expr, parse_template, reaches, show
 from toolkit.errors import WarmkitError
 from toolkit.storage.tables import as_schema, read_table
 
@@ -97,22 +97,55 @@ def check_candidates(table: pl.DataFrame, problems: ProblemSet, name: str) -> Ca
     table = as_schema(table, CANDIDATES, name)
     if not len(table):
         raise WarmkitError(f"{name}: this candidates table is empty.")
-    first = table.unique("problem_id", keep="first", maintain_order=True)
-    known = first.filter(pl.col("problem_id").is_in(problems.ids))
-    if not len(known):
-        raise WarmkitError(
-            f"{name}: none of its problems is in the problem set. These candidates belong to another one."
-        )
-    for problem_id, template in known.select("problem_id", "template").iter_rows():
-        row = problems.row[problem_id]
-        try:
-            is_right = reaches(parse_template(template), problems.numbers[row], problems.answers[row])
-        except EquationError:
-            is_right = False
-        if not is_right:
+    _refuse_impossible(table, problems, name)
+    candidates = Candidates(table)
+    candidates.__dict__["templates"] = _templates(table, name)
+    checked: set[str] = set()  # the first row of each problem
+    for problem_id, template in zip(table["problem_id"], candidates.templates, strict=True):
+        row = problems.row.get(problem_id)
+        if row is None or problem_id in checked:
+            continue
+        checked.add(problem_id)
+        if not reaches(template, problems.numbers[row], problems.answers[row]):
             raise WarmkitError(
-                f"{name}: problem {problem_id}: {template[:80]} does not give its answer "
+                f"{name}: problem {problem_id}: {show(template)[:80]} does not give its answer "
                 f"{problems.answers[row]:g}. These candidates belong to another problem set, or to other "
                 "answers."
             )
-    return Candidates(table)
+    if not checked:
+        raise WarmkitError(
+            f"{name}: none of its problems is in the problem set. These candidates belong to another one."
+        )
+    return candidates
+
+
+def _refuse_impossible(table: pl.DataFrame, problems: ProblemSet, name: str) -> None:
+    counts = {"problem_id": problems.ids, "numbers": [len(numbers) for numbers in problems.numbers]}
+    rows = table.with_row_index("row", offset=1).join(pl.DataFrame(counts), on="problem_id", how="left")
+    used = (
+        pl.col("template")
+        .str.extract_all(r"N[0-9]+")
+        .list.eval(pl.element().str.strip_prefix("N").cast(pl.Int64, strict=False).fill_null(2**62))
+    )
+    unknown = used.list.max() >= pl.col("numbers")
+    wrong = {
+        "has an empty field": pl.any_horizontal(pl.col(*CANDIDATES).is_null()),
+        "has a posterior that is not between 0 and 1": ~pl.col("posterior").is_between(0, 1),
+        "has a log_prob that is not a number": pl.col("log_prob").is_nan(),
+        "uses a number that its problem does not have: it belongs to another problem set": unknown,
+    }
+    for reason, is_wrong in wrong.items():
+        for row, problem_id in rows.filter(is_wrong).select("row", "problem_id").head(1).iter_rows():
+            raise WarmkitError(
+                f"{name}, row {row}: the candidate of problem {str(problem_id)[:40]} {reason}."
+            )
+
+
+def _templates(table: pl.DataFrame, name: str) -> list[Expr]:
+    trees = []
+    for row, text in enumerate(table["template"], 1):
+        try:
+            trees.append(parse_template(text))
+        except EquationError as error:
+            raise WarmkitError(f"{name}, row {row}: its template can't be read: {error}.") from None
+    return trees

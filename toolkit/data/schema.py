@@ -71,6 +71,7 @@ MOST_SHOWN = 10  # bad rows that a message lists; the rest are counted
 
 _PLACEHOLDER = re.compile(r"\s*(?:[xX]\s*=\s*)?\??\s*")  # "X=?": in EW10K, no equation
 _NO_TEXT = re.compile("[\\x00\\ud800-\\udfff]")
+_SCIENTIFIC = re.compile(r"\s*[-+]?\d+(?:\.\d+)?[eE][-+]?\d{1,4}\s*", re.ASCII)
 _LANG = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
 
 
@@ -84,7 +85,7 @@ class BadRow:
     reason: str
 
     def __str__(self) -> str:
-        source = f"{self.file}, line {self.line}" + (f", id {self.id}" if self.id else "")
+        source = f"{self.file}, line {self.line}" + (f", id {' '.join(self.id.split())}" if self.id else "")
         return f"{source}: {self.reason}"
 
 
@@ -207,6 +208,8 @@ def read_number(value: object) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("is not a number")
+    if isinstance(value, str) and _SCIENTIFIC.fullmatch(value):
+        value = float(value)  # as CSV has 1e+300; equations have no such numbers
     try:
         number = float(evaluate(parse(value)) if isinstance(value, str) else value)
     except (TooLarge, OverflowError):

@@ -29,6 +29,8 @@ def to_cell(value: str) -> str:
 
 def from_cell(value: str) -> str:
     """What `to_cell` was given."""
+    if "'" not in value:  # most cells, and it is quick
+        return value
     return _PLACE.sub(lambda place: place[0].removesuffix("'") if _begins_cell(place) else place[0], value)
 
 
