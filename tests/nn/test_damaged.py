@@ -69,9 +69,9 @@ def change_tensor(path: Path, name: str, tensor: torch.Tensor | None) -> None:
     ("key", "value", "file"),
     [
         ("config.model.hidden", 16, "weights.safetensors: .* is \\[.*\\], but \\[.*\\] is described"),
-        ("config.model.hidden", 10**9, "weights.safetensors"),
-        ("config.model.hidden", 10**18, "weights.safetensors: .* can't be built"),
-        ("config.model.pairs", 10**7, "weights.safetensors"),
+        ("config.model.hidden", 4_096, "weights.safetensors"),
+        ("config.model.hidden", 10**18, "model.json: model.hidden: Input should be less than"),
+        ("config.model.pairs", 1_024, "weights.safetensors"),
         ("config.model.layers", 10**8, "model.json: model.layers: Input should be less than or equal to 16"),
         ("config.model.hidden", None, "model.json: the key model.hidden is missing"),
         ("config.model.hidden", "many", "model.json: model.hidden"),

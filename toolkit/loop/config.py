@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
 from toolkit.config import Section
-from toolkit.equations import Constant, parse_constant
+from toolkit.equations import Constant, EquationError, parse_constant
 from toolkit.errors import did_you_mean
 from toolkit.loop.annotators import ANNOTATORS
 from toolkit.methods import METHODS, GenerateConfig, StepOne
@@ -88,6 +88,17 @@ class _LoopConfig(Section):
     solver_kind: str = Field("gts", description=f"of step two: one of {', '.join(SOLVERS)}")
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
     references: bool = Field(True, description="also train with no annotations and with everything annotated")
+
+    @field_validator("constants")
+    @classmethod
+    def _are_constants(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            try:
+                parse_constant(text)
+            except EquationError:
+                context = {"text": text[:60]}
+                raise PydanticCustomError("constant", "{text} is not a number or π", context) from None
+        return texts
 
     @field_validator("method")
     @classmethod
