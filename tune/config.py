@@ -56,6 +56,13 @@ class Span(Section):
     def is_range(self) -> bool:
         return self.low is not None or self.high is not None
 
+    def __contains__(self, value: object) -> bool:
+        """Whether it is one of these values."""
+        if self.low is None or self.high is None:
+            return any(type(value) is type(choice) and value == choice for choice in self.choice)
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        return type(value) in ((int,) if whole else (int, float)) and self.low <= value <= self.high  # type: ignore[operator]
+
 
 PAPER = {  # how many gold equations, how wide a beam
     GOLD: Span(choice=(0.0, 0.05, 0.2)),

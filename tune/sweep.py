@@ -124,8 +124,9 @@ def open_sweep(folder: Path, config: TuneConfig) -> Sweep:
 def _proposed(file: Path, space: Mapping[str, Span]) -> list[dict[str, Any]]:
     try:
         settings = PROPOSED.validate_json(file.read_bytes(), strict=True)
-        if any(setting.keys() != space.keys() for setting in settings):
-            raise ValueError("other keys are varied")
+        for setting in settings:
+            if setting.keys() != space.keys() or any(setting[key] not in span for key, span in space.items()):
+                raise ValueError("it is not in the space of the sweep")
     except FileNotFoundError:
         return []
     except (OSError, ValueError):

@@ -67,6 +67,7 @@ def test_a_run_ends_with_one_object_of_figures(loop, tmp_path):
         (("--set", "active.bach=3"), 1, "Did you mean active.batch?"),
         (("--set", "warm.train.seed=3"), 1, "there is no key warm.train.seed. Did you mean seed?"),
         (("--set", "solver.seed=3"), 1, "there is no key solver.seed. Did you mean seed?"),
+        (("--set", "constants=['1', x]"), 1, "constants: x is not a number or π"),
         (("--method", "wram"), 2, "wram"),
         (("--set", "method=serach"), 1, "there is no method serach. Did you mean search?"),
         (("--annotator", "python"), 2, "python"),

@@ -124,7 +124,8 @@ def _print_best(sweep: "Sweep") -> None:
     for setting in ranked(sweep.config, sweep.results())[:MOST_ROWS]:
         named = [written(setting.keys[key]) for key in keys] if by_key else [describe(setting.keys)]
         shares = [percent(setting.mean(name)) for name in SHARES]
-        rows.append((*named, *shares, f"{setting.mean('seconds'):.1f}"))
+        seconds = setting.mean("seconds")
+        rows.append((*named, *shares, "–" if seconds is None else f"{seconds:.1f}"))
     print_table(f"sweep {sweep.folder.name}", rows, (*heads, *HEADERS))
 
 

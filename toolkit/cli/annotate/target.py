@@ -55,7 +55,7 @@ class Target:
 def opened(folder: Path | None, run_name: str | None, runs: Path, *, new: bool = False) -> Iterator[Target]:
     """The task store, and the run that it belongs to. `new`: create the store if it does not exist."""
     from annotation.store import TaskStore
-    from toolkit.equations import parse_constant
+    from toolkit.equations import EquationError, parse_constant
     from toolkit.loop.run import open_run
 
     if folder is not None and run_name is not None:
@@ -68,8 +68,11 @@ def opened(folder: Path | None, run_name: str | None, runs: Path, *, new: bool =
         raise WarmkitError(f"{path}: nothing was sent to Label Studio yet. Begin with: warmkit annotate push")
     store = TaskStore(path)
     try:
-        written = store.fact("constants") or ["1", "π"]
-        constants = run.constants if run else tuple(parse_constant(text) for text in written)
+        try:
+            written = store.fact("constants") or ["1", "π"]
+            constants = run.constants if run else tuple(parse_constant(text) for text in written)
+        except EquationError as error:
+            raise WarmkitError(f"{path}: its constants can't be read: {error}.") from None
         yield Target(store, run, constants)
     finally:
         store.close()

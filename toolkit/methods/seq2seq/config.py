@@ -8,11 +8,11 @@ from toolkit.config import Section
 class Seq2SeqConfig(Section):
     """The Seq2Seq Baseline; the optimiser is that of the paper (section 5.3)."""
 
-    embedding: int = Field(128, ge=1, le=16_384)
-    hidden: int = Field(128, ge=1, le=16_384, description="paper: 512")
+    embedding: int = Field(128, ge=1, le=4_096)
+    hidden: int = Field(128, ge=1, le=4_096, description="paper: 512")
     layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.3, ge=0, lt=1, description="paper: 0.5")
-    beams: int = Field(5, ge=1, le=100_000, description="w, in exploration")
+    beams: int = Field(5, ge=1, le=1_000, description="w, in exploration")
     epochs: int = Field(40, ge=1, le=1_000_000, description="paper: 200")
     batch: int = Field(128, ge=1, le=1_000_000, description="paper: 256")
     lr: float = Field(1e-3, gt=0, le=100)

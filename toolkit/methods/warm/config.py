@@ -11,9 +11,9 @@ from toolkit.config import Section
 class ModelConfig(Section):
     """The policy (paper, sections 4.2 and 4.3)."""
 
-    embedding: int = Field(128, ge=1, le=16_384)
+    embedding: int = Field(128, ge=1, le=4_096)
     hidden: int = Field(
-        128, ge=1, le=16_384, description="paper: 512; a quarter learns as well and eight times as fast"
+        128, ge=1, le=4_096, description="paper: 512; a quarter learns as well and eight times as fast"
     )
     layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.3, ge=0, lt=1, description="paper: 0.5")
@@ -21,7 +21,7 @@ class ModelConfig(Section):
     max_steps: int = Field(8, ge=1, le=30, description="longest path; paper: 15")
     pointer: bool = Field(True, description="operands are known by their position in the text; paper: no")
     pairs: int = Field(
-        32, ge=0, le=16_384, description="rank of the interaction of left and right operand; paper: 0"
+        32, ge=0, le=1_024, description="rank of the interaction of left and right operand; paper: 0"
     )
     habits: bool = Field(
         True, description="learnt biases against using an operand again or a constant; paper: no"
@@ -33,7 +33,7 @@ class ExploreConfig(Section):
     """Beam exploration (paper, section 4.5)."""
 
     beam_exploration: bool = Field(True, description="false: one path is sampled (WARM w/o beam exploration)")
-    beam_width: int = Field(5, ge=1, le=100_000, description="w")
+    beam_width: int = Field(5, ge=1, le=1_000, description="w")
     lookahead: bool = Field(
         True, description="test all triplets against the answer, not the w sampled; paper: no"
     )
@@ -51,7 +51,7 @@ class TrainConfig(Section):
     weight_decay: float = Field(1e-5, ge=0, le=100)
     clip: float = Field(5.0, gt=0, le=1e9, description="largest norm of the gradient")
     memory: int = Field(
-        8, ge=0, le=1_000_000, description="paths kept for each problem; paper: 0, only this epoch's"
+        8, ge=0, le=1_000, description="paths kept for each problem; paper: 0, only this epoch's"
     )
     search: int = Field(3, ge=0, le=3, description="operators of the search that fills the memory; paper: 0")
     penalty: float = Field(

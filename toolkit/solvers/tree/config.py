@@ -10,8 +10,8 @@ from toolkit.config import Section
 class SolverConfig(Section):
     """GTS and Graph2Tree."""
 
-    embedding: int = Field(128, ge=1, le=16_384)
-    hidden: int = Field(128, ge=1, le=16_384, description="Xie and Sun: 512")
+    embedding: int = Field(128, ge=1, le=4_096)
+    hidden: int = Field(128, ge=1, le=4_096, description="Xie and Sun: 512")
     layers: int = Field(2, ge=1, le=16)
     dropout: float = Field(0.4, ge=0, lt=1, description="Xie and Sun: 0.5")
     word_dropout: float = Field(0.1, ge=0, lt=1, description="share of words unknown in training")
