@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
-from commands import LONGEST
+from commands import LONGEST, descendants, wait_for_the_end_of
 
 from toolkit.cli import main
 from toolkit.config import load_config
@@ -127,8 +127,10 @@ def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file,
     assert "2 of 2 trials are left. Go on with --resume" in said and "Traceback" not in said
     assert (out / "page.html").exists() and not (out / "ray").exists()
     with begin(file, out, *settings, "--resume") as killed:
+        cluster = descendants(killed.pid)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
+    wait_for_the_end_of(cluster)
     assert list(out.glob("trials/*/model.json"))
     result = run("tune", file, "--out", out, *settings, "--resume", "--json")
     assert json.loads(result.stdout)["trials"] == 2, result.stderr
