@@ -1,6 +1,7 @@
 """What tests that start commands share."""
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -25,3 +26,29 @@ def with_helpers(env: Mapping[str, str]) -> dict[str, str]:
     """An environment in which a process can import what is in this folder, and what this one can."""
     folders = [str(Path(__file__).parent), *filter(None, [env.get("PYTHONPATH")])]
     return {**env, "PYTHONPATH": os.pathsep.join(folders)}
+
+
+def children(process: int) -> list[int]:
+    """Of all its threads: a child belongs to the one that started it."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for one in lists for child in one.read_text().split()]
+
+
+def descendants(process: int) -> list[int]:
+    return [one for child in children(process) for one in (child, *descendants(child))]
+
+
+def command_line(process: int) -> bytes:
+    """Empty if the process has ended, even if nobody has asked yet how it ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def wait_for_the_end_of(processes: Iterable[int]) -> None:
+    """Ray's processes end by themselves when the one that started them is killed, but not at once."""
+    deadline = time.monotonic() + LONGEST
+    while left := [process for process in processes if command_line(process)]:
+        assert time.monotonic() < deadline, [command_line(process) for process in left]
+        time.sleep(0.1)

@@ -5,13 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 import torch
 from click.testing import CliRunner
-from commands import LONGEST, sets, without_ray
+from commands import children, command_line, descendants, sets, wait_for_the_end_of, without_ray
 from safetensors.torch import load_file
 from tiny import TINY, WARM
 
@@ -25,7 +23,8 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
 from toolkit.methods.warm import Warm
 
-EXACT = (*WARM, "model.dropout=0", "train.batch=16")
+EPOCHS = 10  # on workers half a second each at least: time to kill something before the last
+EXACT = (*WARM, "model.dropout=0", "train.batch=16", f"train.epochs={EPOCHS}")
 CPU = torch.device("cpu")
 
 
@@ -54,36 +53,11 @@ def alone(problems, tmp_path_factory):
 
 def a_worker():
     """The process of a training worker of our own session: others may have one at the same time."""
-    raylets = {child for child in children(os.getpid()) if b"/raylet" in command(child)}
+    raylets = {child for child in children(os.getpid()) if b"/raylet" in command_line(child)}
     for worker in (child for raylet in raylets for child in children(raylet)):
-        if b"ray::RayTrainWorker" in command(worker):
+        if b"ray::RayTrainWorker" in command_line(worker):
             return worker
     raise AssertionError("no training worker runs")
-
-
-def children(process):
-    """Of all its threads: a child belongs to the one that started it."""
-    lists = Path(f"/proc/{process}/task").glob("*/children")
-    return [int(child) for one in lists for child in one.read_text().split()]
-
-
-def descendants(process):
-    return [one for child in children(process) for one in (child, *descendants(child))]
-
-
-def wait_for_the_end_of(processes):
-    """Of all of them, or until they are known only because nobody has asked how they ended."""
-    deadline = time.monotonic() + LONGEST
-    while left := [process for process in processes if command(process)]:
-        assert time.monotonic() < deadline, [command(process) for process in left]
-        time.sleep(0.1)
-
-
-def command(process):
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:  # it has just ended
-        return b""
 
 
 def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, problems, alone, tmp_path):
@@ -98,8 +72,8 @@ def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, 
     trained = train_on_workers(
         session, Warm, fit_input(problems), tmp_path / "model", options, label="killed"
     )
-    assert epochs == [1, 2, 3]
-    assert [epoch.epoch for epoch in trained.history] == [1, 2, 3]
+    assert epochs == list(range(1, EPOCHS + 1))
+    assert [epoch.epoch for epoch in trained.history] == epochs
     same_weights(alone, tmp_path / "model")
     assert not (tmp_path / "model" / "ray").exists()
 
@@ -159,7 +133,7 @@ def test_the_commands_work_on_workers(session, problems, alone, tmp_path):
     settings = sets(EXACT)
     trained = run("train", data, "--out", out, "--gold", "all", "--workers", 2, "--json", *settings)
     assert trained.exit_code == 0, trained.output
-    assert json.loads(trained.stdout)["epochs"] == 3
+    assert json.loads(trained.stdout)["epochs"] == EPOCHS
     same_weights(alone, out)
     table = tmp_path / "candidates.parquet"
     found = run("generate", data, "--model", out, "--out", table, "--workers", 2, "--json")

@@ -1,7 +1,6 @@
 """Workers that train one model together, in a plain process group: no Ray."""
 
 import os
-import socket
 import subprocess
 import sys
 
@@ -31,9 +30,9 @@ from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.nn.workers import WorkerGroup
 
-rank, size, port, out, gold, *settings = sys.argv[1:]
+rank, size, group, out, gold, *settings = sys.argv[1:]
 torch.set_num_threads(1)
-dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=int(rank), world_size=int(size))
+dist.init_process_group("gloo", init_method=f"file://{group}", rank=int(rank), world_size=int(size))
 problems = read_problems("bundled:en").take(range(41))
 known = problems.gold_templates if gold == "all" else {}
 data = FitInput(problems, known, load_config(WarmConfig, None, settings))
@@ -47,8 +46,8 @@ import torch, torch.distributed as dist
 from toolkit.methods.warm.memory import Memory
 from toolkit.nn.workers import WorkerGroup
 
-rank, size, port = sys.argv[1:]
-dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=int(rank), world_size=int(size))
+rank, size, group = sys.argv[1:]
+dist.init_process_group("gloo", init_method=f"file://{group}", rank=int(rank), world_size=int(size))
 memory = Memory(7, 2, 3, torch.device("cpu"))
 mine = torch.tensor([[6, 0, 3], [1, 2, 5, 4]][int(rank)])
 memory.paths[mine, 0] = (mine * -1000 + 5).to(torch.int16)[:, None, None]
@@ -68,14 +67,12 @@ def problems() -> ProblemSet:
     return read_problems("bundled:en").take(range(41))
 
 
-def together(size, script, *arguments):
-    """`size` processes of one group, each with its rank, their number and a port, run the script."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+def together(size, folder, script, *arguments):
+    """`size` processes of one group, each with its rank, their number and where they meet, run the script."""
+    group = str(folder / "group")
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", script, str(rank), str(size), port, *arguments],
+            [sys.executable, "-c", script, str(rank), str(size), group, *arguments],
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             stderr=subprocess.PIPE,
             text=True,
@@ -88,7 +85,7 @@ def together(size, script, *arguments):
 
 def by_workers(size, out, gold, settings):
     """The folder of the model that `size` processes trained."""
-    together(size, WORKER, str(out), gold, *settings)
+    together(size, out.parent, WORKER, str(out), gold, *settings)
     return out / "0"
 
 
@@ -119,8 +116,8 @@ def test_rank_zero_saves_what_every_worker_remembers(problems, tmp_path):
     assert not (tmp_path / "all" / "1").exists()
 
 
-def test_what_a_worker_remembers_goes_to_all():
-    together(2, SHARES)
+def test_what_a_worker_remembers_goes_to_all(tmp_path):
+    together(2, tmp_path, SHARES)
 
 
 @pytest.mark.parametrize("size", [2, 3])

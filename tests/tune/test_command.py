@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
-from commands import LONGEST
+from commands import LONGEST, descendants, wait_for_the_end_of
 
 from toolkit.cli import main
 from toolkit.config import load_config
@@ -119,7 +119,7 @@ def begin(file: Path, out: Path, *settings: str) -> subprocess.Popen[str]:
 
 def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file, tmp_path):
     out = tmp_path / "sweep"
-    settings = ("--set", "warm.train.epochs=60", "--trials", "2", "--set", "measure_solver=false")
+    settings = ("--set", "warm.train.epochs=150", "--trials", "2", "--set", "measure_solver=false")
     with begin(file, out, *settings) as stopped:
         os.killpg(stopped.pid, signal.SIGINT)
         said = stopped.communicate(timeout=LONGEST)[0]
@@ -127,15 +127,17 @@ def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file,
     assert "2 of 2 trials are left. Go on with --resume" in said and "Traceback" not in said
     assert (out / "page.html").exists() and not (out / "ray").exists()
     with begin(file, out, *settings, "--resume") as killed:
+        cluster = descendants(killed.pid)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
+    wait_for_the_end_of(cluster)
     assert list(out.glob("trials/*/model.json"))
     result = run("tune", file, "--out", out, *settings, "--resume", "--json")
     assert json.loads(result.stdout)["trials"] == 2, result.stderr
     assert not (out / "ray").exists()
     assert run("tune", file, "--out", tmp_path / "whole", *settings).exit_code == 0
     ours, whole = (pl.read_parquet(folder / "results.parquet") for folder in (out, tmp_path / "whole"))
-    assert ours["epochs"].to_list() == [60, 60]
+    assert ours["epochs"].to_list() == [150, 150]
     assert ours.drop("seconds").equals(whole.drop("seconds"))  # as if nothing had happened
 
 

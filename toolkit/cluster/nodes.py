@@ -15,7 +15,7 @@ from toolkit.errors import WarmkitError
 
 Seen: TypeAlias = tuple[dict[str, str | None], bool]  # versions of packages, and whether the marker exists
 Look: TypeAlias = Callable[[Sequence[str], str | None], Seen]
-PATIENCE = 60.0  # seconds to wait for answers
+PATIENCE = 300.0  # seconds to wait for answers; a node that is busy takes a while to start a process
 PACKAGES = ("warmkit", "torch", "polars")  # Ray itself compares its own version and that of Python
 
 

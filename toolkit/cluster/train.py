@@ -24,6 +24,8 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, FitInput, FitOptions, StepOne
 from toolkit.methods.base import no_problems
 
+PATIENCE = 10.0  # seconds for an epoch to be recorded; what records them may have died with its node
+
 
 @dataclass(frozen=True)
 class Task:
@@ -162,7 +164,7 @@ def _reporter(board: Any) -> Any:
 
     class Reporter(UserCallback):  # type: ignore[misc]
         def after_report(self, run_context: Any, metrics: list[dict[str, Any]], checkpoint: Any) -> None:
-            ray.wait([board.add.remote(metrics[0])])  # before the run can end; a board that is gone is ready
+            ray.wait([board.add.remote(metrics[0])], timeout=PATIENCE)  # so that it comes before the end
 
     return Reporter()
 
