@@ -40,6 +40,7 @@ from kills.office import open_office
 
 from annotation.keys import KEY, URL, Connection
 from toolkit.cli.output import print_table
+from toolkit.errors import WarmkitError
 
 WHOLE = "whole"
 
@@ -96,12 +97,19 @@ class Campaign:
     def _count(self, name: str, kills: Sequence[Ended], ended: Ended) -> None:
         stages = Counter(kill.last.name for kill in kills)
         self.kills += stages
-        if ended.error:
-            self.faults.append(f"{name} failed in {ended.last.name}: {ended.error}")
-        elif changed := differences(self.expected, fingerprint(self.root, name)):
-            self.faults.append(f"{name} differs from the undisturbed run in {', '.join(changed)}.")
+        if fault := self._fault(name, ended):
+            self.faults.append(f"{name} {fault}")
         else:
             self.resumed += stages
+
+    def _fault(self, name: str, ended: Ended) -> str | None:
+        if ended.error:
+            return f"failed in {ended.last.name}: {ended.error}"
+        try:
+            changed = differences(self.expected, fingerprint(self.root, name))
+        except (OSError, WarmkitError) as error:
+            return f"can't be read: {error}"
+        return f"differs from the undisturbed run in {', '.join(changed)}." if changed else None
 
     def _targets(self, rng: random.Random) -> list[Stage]:
         """Each stage once, in one of its rounds, in the order in which a run comes to them."""
