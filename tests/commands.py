@@ -1,6 +1,9 @@
 """What tests that start commands share."""
 
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -25,3 +28,19 @@ def with_helpers(env: Mapping[str, str]) -> dict[str, str]:
     """An environment in which a process can import what is in this folder, and what this one can."""
     folders = [str(Path(__file__).parent), *filter(None, [env.get("PYTHONPATH")])]
     return {**env, "PYTHONPATH": os.pathsep.join(folders)}
+
+
+def kills(*arguments: str, **environment: str) -> dict[str, int]:
+    """How many kills of a campaign came in each stage; all of its runs ended as the undisturbed one."""
+    campaign = Path(__file__).parent / "kills" / "campaign.py"
+    done = subprocess.run(
+        [sys.executable, campaign, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        env=with_helpers({**without_ray(), **environment}),
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = re.findall(r"^ *(\w[\w ]*?)  +(\d+)  ", done.stdout, re.MULTILINE)
+    return {stage: int(count) for stage, count in rows}

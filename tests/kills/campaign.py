@@ -139,12 +139,15 @@ class Campaign:
 
 
 @contextmanager
-def surroundings(scenario: Scenario, root: Path) -> Iterator[None]:
-    """What a scenario needs: somebody who answers, and a Label Studio."""
+def surroundings(scenario: Scenario, root: Path, server: str | None) -> Iterator[None]:
+    """What a scenario needs: somebody who answers, and a Label Studio, if there is none yet."""
     with ExitStack() as stack:
         connection: Connection | None = None
         if scenario.annotator == "label-studio":
-            connection = stack.enter_context(started(root / ".server")).server.connection
+            if server is None:
+                connection = stack.enter_context(started(root / ".server")).server.connection
+            else:
+                connection = Connection(server, os.environ[KEY])
             os.environ |= {URL: connection.url, KEY: connection.key}
         if scenario.annotator != "oracle":
             stack.enter_context(open_office(root, connection))
@@ -156,7 +159,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200, help="kills")
     parser.add_argument("--with", dest="given", default="", help="workers, file, label-studio")
     parser.add_argument("--every-write", action="store_true", help="one run that is killed before each")
-    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--server", help=f"the URL of a Label Studio to use, with the key in {KEY}")
     arguments = parser.parse_args()
     given = set(filter(None, arguments.given.split(",")))
     if unknown := given - {"workers", "file", "label-studio", "oracle"}:
@@ -164,7 +168,10 @@ def main() -> None:
     annotator = next((name for name in ("label-studio", "file") if name in given), "oracle")
     scenario = Scenario(annotator, 2 if "workers" in given else 0)
     seed = random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed
-    with tempfile.TemporaryDirectory(prefix="kills-") as folder, surroundings(scenario, Path(folder)):
+    with (
+        tempfile.TemporaryDirectory(prefix="kills-") as folder,
+        surroundings(scenario, Path(folder), arguments.server),
+    ):
         campaign = Campaign(scenario, Path(folder), seed)
         campaign.begin()
         begun = time.monotonic()
