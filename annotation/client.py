@@ -12,23 +12,17 @@ writes checks afterwards what has arrived. Legacy tokens and personal access tok
 """
 
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from json import dumps
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from annotation.answers import AccessToken, Answered, OddAnswer, decoded, fitted, printable
+from annotation.http import WHOLE, Http, HttpAnswer, HttpRequest
 from annotation.keys import KEY, Connection
 from toolkit.errors import WarmkitError
 
-if TYPE_CHECKING:
-    import httpx
-
 TIMEOUT = 60.0  # seconds without a byte
-WHOLE = 10  # times as long for a whole answer
-LARGEST = 128 * 2**20  # bytes of an answer: five hundred tasks have one or two million
 PAUSES = (1.0, 2.0)  # seconds before a read is tried again
 LONGEST = 300  # characters of a server's answer that a message quotes
 READ_FOR_QUOTE = 4_000  # characters of it that are looked at
@@ -53,18 +47,6 @@ class Gone(LabelStudioError):
     """What was asked for does not exist, or no longer."""
 
 
-@dataclass(frozen=True)
-class HttpAnswer:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether the same request may succeed in a moment."""
-        return self.status in (408, 429) or self.status >= 500
-
-
 class Client:
     """Sends requests to the server of a connection."""
 
@@ -75,8 +57,7 @@ class Client:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self.connection = connection
-        self._timeout, self._sleep = timeout, sleep
-        self._http: httpx.Client | None = None
+        self._http, self._sleep = Http(timeout, connection.is_local), sleep
         self._access: str | None = None  # for which a personal access token was exchanged
 
     def __enter__(self) -> Self:
@@ -87,9 +68,7 @@ class Client:
 
     def close(self) -> None:
         """Close the sockets. The client can still be used again."""
-        http, self._http = self._http, None
-        if http is not None:
-            http.close()
+        self._http.close()
 
     @property
     def url(self) -> str:
@@ -107,9 +86,10 @@ class Client:
         import httpx
 
         content = None if json is None else dumps(json)
+        request = HttpRequest(method, f"{self.url}/{path}", params, content)
         for pause in (*PAUSES, None) if method == "GET" else (None,):
             try:
-                answer = self._authorized(what, method, path, params, content)
+                answer = self._authorized(what, request)
             except httpx.TimeoutException as error:
                 self._fail(what, error)
             except Exception as error:
@@ -148,14 +128,12 @@ class Client:
             "Check address and version: warmkit annotate connect URL --check"
         )
 
-    def _authorized(
-        self, what: str, method: str, path: str, params: Mapping[str, Any] | None, content: str | None
-    ) -> HttpAnswer:
+    def _authorized(self, what: str, request: HttpRequest) -> HttpAnswer:
         was_exchanged_before = self._access is not None
-        answer = self._send(method, path, params, content, self._authorization(what))
+        answer = self._http.send(request, self._authorization(what))
         if answer.status == 401 and was_exchanged_before:  # it has expired
             self._access = None
-            answer = self._send(method, path, params, content, self._authorization(what))
+            answer = self._http.send(request, self._authorization(what))
         return answer
 
     def _authorization(self, what: str) -> str:
@@ -164,60 +142,12 @@ class Client:
         if not self.connection.is_personal:
             return f"Token {key}"
         if self._access is None:
-            answer = self._send("POST", "api/token/refresh/", None, dumps({"refresh": key}), None)
+            content = dumps({"refresh": key})
+            answer = self._http.send(HttpRequest("POST", f"{self.url}/api/token/refresh/", content=content))
             if answer.status != 200:
                 raise self._error(what, answer) from None
             self._access = fitted(AccessToken, decoded(answer.body)).access
         return f"Bearer {self._access}"
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, Any] | None,
-        content: str | None,
-        authorization: str | None,
-    ) -> HttpAnswer:
-        """One request, and its whole answer."""
-        import httpx
-
-        headers = {"Accept": "application/json"}
-        if authorization is not None:
-            headers["Authorization"] = authorization
-        if content is not None:
-            headers["Content-Type"] = "application/json"
-        http = self._opened()
-        watch = threading.Timer(WHOLE * self._timeout, self.close)  # a byte now and then is no answer either
-        watch.daemon = True
-        watch.start()
-        try:
-            with http.stream(
-                method, f"{self.url}/{path}", params=params, content=content, headers=headers
-            ) as response:
-                body = bytearray()
-                for part in response.iter_bytes():
-                    body += part
-                    if len(body) > LARGEST:
-                        raise OddAnswer(f"it is larger than {LARGEST:,} bytes")
-                return HttpAnswer(response.status_code, response.headers, bytes(body))
-        except Exception:
-            if self._http is http:
-                raise
-            raise httpx.ReadTimeout("") from None
-        finally:
-            watch.cancel()
-
-    def _opened(self) -> "httpx.Client":
-        import httpx
-
-        if self._http is None:
-            self._http = httpx.Client(
-                timeout=self._timeout,
-                follow_redirects=False,  # the key is sent to no other address
-                trust_env=not self.connection.is_local,  # no proxy leads to this machine
-                verify=self.url.startswith("https://"),  # loading certificates takes longer than a request
-            )
-        return self._http
 
     def _fail(self, what: str, error: Exception) -> NoReturn:
         """Raise the sentence for what went wrong on the way to an answer."""
@@ -230,8 +160,8 @@ class Client:
             raise Refused(f"{start} the key can't be sent. Copy it again.") from None
         if isinstance(error, httpx.TimeoutException):
             raise Unreachable(
-                f"{start} no answer in {self._timeout:.0f} seconds, or no end of it in "
-                f"{WHOLE * self._timeout:.0f}. Try again later."
+                f"{start} no answer in {self._http.timeout:.0f} seconds, or no end of it in "
+                f"{WHOLE * self._http.timeout:.0f}. Try again later."
             ) from None
         if isinstance(error, httpx.HTTPError | httpx.StreamError):
             serve = " Start it with: warmkit annotate serve" if self.connection.is_local else ""

@@ -1,6 +1,9 @@
 """What tests that start commands share."""
 
 import os
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -52,3 +55,19 @@ def wait_for_the_end_of(processes: Iterable[int]) -> None:
     while left := [process for process in processes if command_line(process)]:
         assert time.monotonic() < deadline, [command_line(process) for process in left]
         time.sleep(0.1)
+
+
+def kills(*arguments: str, **environment: str) -> dict[str, int]:
+    """How many kills of a campaign came in each stage; all of its runs ended as the undisturbed one."""
+    campaign = Path(__file__).parent / "kills" / "campaign.py"
+    done = subprocess.run(
+        [sys.executable, campaign, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        env=with_helpers({**without_ray(), **environment}),
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = re.findall(r"^ *(\w[\w ]*?)  +(\d+)  ", done.stdout, re.MULTILINE)
+    return {stage: int(count) for stage, count in rows}

@@ -103,7 +103,7 @@ class PretendedStudio:
                     self.tasks[number] = {"id": number, "data": task["data"], "annotations": []}
                 return {"task_count": len(body), "task_ids": list(range(first, first + len(body)))}
             case "GET", ["api", "tasks"]:
-                return {"tasks": self._listed(json.loads(query["query"]))}
+                return {"tasks": self._listed(json.loads(query["query"]), query["include"].split(","))}
             case "DELETE", ["api", "tasks", number]:
                 self.tasks.pop(int(number), None)
                 return NO_CONTENT
@@ -116,7 +116,7 @@ class PretendedStudio:
         counts = {"task_number": len(self.tasks), "total_annotations_number": annotated}
         return {"id": PROJECT, **counts, "skipped_annotations_number": 0}
 
-    def _listed(self, query: dict[str, Any]) -> list[dict[str, Any]]:
+    def _listed(self, query: dict[str, Any], include: list[str]) -> list[dict[str, Any]]:
         found = [
             {**task, "total_annotations": len(task["annotations"]), "cancelled_annotations": 0}
             for _, task in sorted(self.tasks.items())
@@ -125,7 +125,7 @@ class PretendedStudio:
             column = item["filter"].removeprefix("filter:tasks:")
             if item["type"] == "Number":
                 found = [task for task in found if task[column] > item["value"]]
-        return found
+        return [{name: task[name] for name in include if name in task} for task in found]
 
 
 @contextmanager

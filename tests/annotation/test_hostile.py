@@ -24,6 +24,7 @@ from pretended import (
 
 import annotation.api
 import annotation.client
+import annotation.http
 from annotation.annotator import LabelStudio
 from annotation.check import who
 from annotation.client import LabelStudioError, Unreachable
@@ -303,7 +304,7 @@ def test_an_answer_that_trickles_for_ever_is_given_up(start, piece):
 
 @pytest.mark.parametrize("how", ["plain", "gzip"])
 def test_an_answer_that_is_too_large_is_not_read_to_its_end(studio, url, how, monkeypatch):
-    monkeypatch.setattr(annotation.client, "LARGEST", 1_000_000)
+    monkeypatch.setattr(annotation.http, "LARGEST", 1_000_000)
     body = b" " * 20_000_000
     answer = http(gzip.compress(body), "200 OK", "Content-Encoding: gzip") if how == "gzip" else http(body)
     studio.lie = lambda method, path, honest: answer

@@ -4,7 +4,7 @@ import json
 import socket
 import struct
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 
 import pytest
@@ -35,11 +35,14 @@ class Listener:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def send(self, sent):
-        """All that it answers to these bytes."""
-        with self.connect() as caller:
+        """What it answers to these bytes, up to where it hangs up."""
+        answer = bytearray()
+        with self.connect() as caller, suppress(OSError):
             caller.sendall(sent)
             caller.shutdown(socket.SHUT_WR)
-            return b"".join(iter(lambda: caller.recv(65536), b""))
+            while part := caller.recv(65536):
+                answer += part
+        return bytes(answer)
 
 
 @pytest.fixture
@@ -117,19 +120,15 @@ def test_a_caller_that_trickles_is_cut_off(listener, start, monkeypatch):
         caller.sendall(start)
 
         def trickle():
-            while not over.wait(0.02):
-                try:
+            with suppress(OSError):
+                while not over.wait(0.02):
                     caller.sendall(b"x")
-                except OSError:
-                    return
 
         thread = threading.Thread(target=trickle)
         thread.start()
-        try:
+        with suppress(ConnectionResetError):
             while caller.recv(4096):
                 pass
-        except ConnectionResetError:
-            pass
         over.set()
         thread.join()
 

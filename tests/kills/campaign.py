@@ -40,6 +40,7 @@ from kills.office import open_office
 
 from annotation.keys import KEY, URL, Connection
 from toolkit.cli.output import print_table
+from toolkit.errors import WarmkitError
 
 WHOLE = "whole"
 
@@ -96,12 +97,19 @@ class Campaign:
     def _count(self, name: str, kills: Sequence[Ended], ended: Ended) -> None:
         stages = Counter(kill.last.name for kill in kills)
         self.kills += stages
-        if ended.error:
-            self.faults.append(f"{name} failed in {ended.last.name}: {ended.error}")
-        elif changed := differences(self.expected, fingerprint(self.root, name)):
-            self.faults.append(f"{name} differs from the undisturbed run in {', '.join(changed)}.")
+        if fault := self._fault(name, ended):
+            self.faults.append(f"{name} {fault}")
         else:
             self.resumed += stages
+
+    def _fault(self, name: str, ended: Ended) -> str | None:
+        if ended.error:
+            return f"failed in {ended.last.name}: {ended.error}"
+        try:
+            changed = differences(self.expected, fingerprint(self.root, name))
+        except (OSError, WarmkitError) as error:
+            return f"can't be read: {error}"
+        return f"differs from the undisturbed run in {', '.join(changed)}." if changed else None
 
     def _targets(self, rng: random.Random) -> list[Stage]:
         """Each stage once, in one of its rounds, in the order in which a run comes to them."""
@@ -131,12 +139,15 @@ class Campaign:
 
 
 @contextmanager
-def surroundings(scenario: Scenario, root: Path) -> Iterator[None]:
-    """What a scenario needs: somebody who answers, and a Label Studio."""
+def surroundings(scenario: Scenario, root: Path, server: str | None) -> Iterator[None]:
+    """What a scenario needs: somebody who answers, and a Label Studio, if there is none yet."""
     with ExitStack() as stack:
         connection: Connection | None = None
         if scenario.annotator == "label-studio":
-            connection = stack.enter_context(started(root / ".server")).server.connection
+            if server is None:
+                connection = stack.enter_context(started(root / ".server")).server.connection
+            else:
+                connection = Connection(server, os.environ[KEY])
             os.environ |= {URL: connection.url, KEY: connection.key}
         if scenario.annotator != "oracle":
             stack.enter_context(open_office(root, connection))
@@ -148,7 +159,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200, help="kills")
     parser.add_argument("--with", dest="given", default="", help="workers, file, label-studio")
     parser.add_argument("--every-write", action="store_true", help="one run that is killed before each")
-    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--server", help=f"the URL of a Label Studio to use, with the key in {KEY}")
     arguments = parser.parse_args()
     given = set(filter(None, arguments.given.split(",")))
     if unknown := given - {"workers", "file", "label-studio", "oracle"}:
@@ -156,7 +168,10 @@ def main() -> None:
     annotator = next((name for name in ("label-studio", "file") if name in given), "oracle")
     scenario = Scenario(annotator, 2 if "workers" in given else 0)
     seed = random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed
-    with tempfile.TemporaryDirectory(prefix="kills-") as folder, surroundings(scenario, Path(folder)):
+    with (
+        tempfile.TemporaryDirectory(prefix="kills-") as folder,
+        surroundings(scenario, Path(folder), arguments.server),
+    ):
         campaign = Campaign(scenario, Path(folder), seed)
         campaign.begin()
         begun = time.monotonic()

@@ -139,7 +139,7 @@ class _Writes:
 def in_a_process(scenario: Scenario, root: Path, name: str, kill: AtWrite | AtInstant | None = None) -> Ended:
     """Run the loop in a process of its own, which is killed there.
 
-    If a resumed stage has fewer writes than the kill counts, the next stage is its end.
+    If the stage is over before that (a resumed one may have fewer writes), the next stage is its end.
     """
     heard, said = os.pipe()
     child = os.fork()
@@ -200,7 +200,8 @@ class _Parent:
                     self._hear(line.decode(errors="replace"), time.monotonic() - begun)
         status = os.waitpid(self.child, 0)[1]
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-        return self.ended._replace(killed=killed, seconds=time.monotonic() - begun)
+        error = self.ended.error or ("" if killed or status == 0 else f"status {status}")
+        return self.ended._replace(killed=killed, error=error, seconds=time.monotonic() - begun)
 
     def _hear(self, line: str, at: float) -> None:
         kind, _, rest = line.partition(" ")
@@ -215,7 +216,7 @@ class _Parent:
             self.ended.stages.append((stage, at))
             if isinstance(self.kill, AtInstant) and self.kill.stage == stage:
                 self.until = time.monotonic() + self.kill.seconds
-            elif isinstance(self.kill, AtWrite) and self.kill.stage in dict(self.ended.stages[:-1]):
+            elif self.kill is not None and self.kill.stage in dict(self.ended.stages[:-1]):
                 self.until = time.monotonic()
 
 
