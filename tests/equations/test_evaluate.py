@@ -108,6 +108,11 @@ def test_an_answer_that_float_arithmetic_made_is_compared_as_a_float(value, answ
     assert matches(value, answer) is same
 
 
+def test_digits_that_a_float_has_lost_count_if_the_answer_is_a_fraction():
+    assert matches(Fraction(2**60 + 1), float(2**60))
+    assert not matches(Fraction(2**60 + 1), Fraction(2**60))
+
+
 def test_a_number_that_float_arithmetic_made_is_no_finite_decimal():
     thirds = [Fraction("0.3333333333333333"), Fraction("0.08333333333333333")]
     assert reaches(parse("N0 + N0 + N1"), thirds, 0.75)

@@ -218,7 +218,11 @@ def test_single_prefixes_are_drawn_as_often_as_they_are_probable():
 
 
 def test_prefixes_are_rewarded_if_and_only_if_their_template_reaches_the_answer():
-    problems = problem_set(("Ann has 2 pears, 3 plums and 0 figs", 1), ("Ann has 3 pears", 2))
+    problems = problem_set(
+        ("Ann has 2 pears, 3 plums and 0 figs", 1),
+        ("Ann has 3 pears", 2),
+        ("Ann has 1,000,000,000 pears and 2 plums", 1e9 + 1),
+    )
     _, batch, _, _, drawn = drawn_from(problems, 400)
     rewards = rewarded(drawn, batch, DEFAULT_CONSTANTS)
     for i, answer in enumerate(problems.answers):

@@ -19,7 +19,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from toolkit.equations.classes import klass, klasses
-from toolkit.equations.evaluate import evaluate
+from toolkit.equations.evaluate import apply
 from toolkit.equations.show import show_value
 from toolkit.equations.tree import (
     DEFAULT_CONSTANTS,
@@ -107,7 +107,7 @@ def _applied(op: Operator, left: Fraction | None, right: Fraction | None) -> Fra
     if left is None or right is None:
         return None
     try:
-        value = evaluate(Op(op, Const(left), Const(right)))
+        value = apply(op, left, right)
     except EquationError:
         return None
     return value if isinstance(value, Fraction) else None

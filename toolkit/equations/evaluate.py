@@ -11,7 +11,17 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolkit.equations.tree import Const, EquationError, Expr, Pi, Ref, TooLarge, decimal_places, has_pi
+from toolkit.equations.tree import (
+    Const,
+    EquationError,
+    Expr,
+    Operator,
+    Pi,
+    Ref,
+    TooLarge,
+    decimal_places,
+    has_pi,
+)
 
 Number = Fraction | float
 
@@ -40,15 +50,19 @@ def evaluate(tree: Expr, values: Sequence[Number] = (), pi: Number = PI_READINGS
         return _known(values[tree.index])
     if isinstance(tree, Pi):
         return pi
-    left, right = evaluate(tree.left, values, pi), evaluate(tree.right, values, pi)
+    return apply(tree.op, evaluate(tree.left, values, pi), evaluate(tree.right, values, pi))
+
+
+def apply(op: Operator, left: Number, right: Number) -> Number:
+    """`left op right`, bounded as every value is."""
     try:
-        if tree.op == "+":
+        if op == "+":
             return _bounded(left + right)
-        if tree.op == "-":
+        if op == "-":
             return _bounded(left - right)
-        if tree.op == "*":
+        if op == "*":
             return _bounded(left * right)
-        if tree.op == "/":
+        if op == "/":
             return _bounded(left / right)
         return _bounded(_power(left, right))
     except ZeroDivisionError:
@@ -152,7 +166,7 @@ class _Written(NamedTuple):
     error: float | None  # of the float arithmetic that it came out of; None if it did not
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=50_000, typed=True)  # a fraction keeps all digits of an answer, a float does not
 def _written(answer: Number) -> _Written:
     """An answer as it was written, of which a float keeps the shortest decimal."""
     exact = answer if isinstance(answer, Fraction) else Fraction(repr(float(answer)))

@@ -9,10 +9,11 @@ from math import ceil, comb
 
 import sympy
 
-from toolkit.equations.evaluate import MAX_BITS, MAX_EXPONENT
+from toolkit.equations.evaluate import MAX_EXPONENT
 from toolkit.equations.tree import Const, Expr, Op, Pi, Ref, count_operators, postorder
 
 MAX_OPERATORS = 30
+MAX_BITS = 512  # of the numbers that it computes
 MAX_TERMS = 100  # of an equation that is written out as one fraction, which SymPy does on its way
 
 
