@@ -48,6 +48,12 @@ def test_a_pipe_is_refused_and_nobody_waits_for_it(folder):
         check_file(folder / "round-01" / "config.yaml")
 
 
+def test_folders_in_folders_without_end_are_refused(folder):
+    (folder / "/".join("d" * 60)).mkdir(parents=True)
+    with pytest.raises(WarmkitError, match="too deep"):
+        check_folder(folder)
+
+
 def test_links_within_the_folder_and_a_link_to_the_folder_are_allowed(folder):
     (folder / "newest").symlink_to("round-01")
     (folder / "round-01" / "again").symlink_to("model/weights")

@@ -120,8 +120,8 @@ def train(
     )
     start = time.perf_counter()
     with (
-        _alone_in(out),
         computing(spec, pick_device(device), storage, note) as compute,
+        _alone_in(out),
         SummaryWriter(str(out / "tensorboard")) as writer,
     ):
         _check_out(out, resume, spec)  # another process may have trained here meanwhile

@@ -187,7 +187,10 @@ def _numbers(database: sqlite3.Connection, table: str, most: int) -> set[int]:
 def _fetched(
     database: sqlite3.Connection, query: str, parameters: Sequence[int], most: int
 ) -> tuple[list[Row], bool]:
-    """Rows up to the first that can't be read, and whether these are all. A page has no more than `most`."""
+    """Rows up to the first that can't be read, and whether these are all.
+
+    No more than `most` are fetched, the bytes of the file: one with more rows than that goes in a circle.
+    """
     rows: list[Row] = []
     try:
         for row in islice(database.execute(query, parameters), most):

@@ -66,7 +66,7 @@ class Database:
         """Raise an error if a page of the file is damaged."""
         ((result,),) = self.rows("pages", TypeAdapter(list[tuple[str]]), "PRAGMA integrity_check(1)")
         if result != "ok":
-            raise self._damaged(" ".join(result.split()))
+            raise self._damaged(" ".join(result.removeprefix("*** in database main ***").split()))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

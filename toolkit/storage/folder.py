@@ -11,6 +11,7 @@ from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import UNFINISHED
 from toolkit.storage.lock import held, is_held, sign
 
+DEEPEST = 50  # folders in folders; warmkit makes five
 BUILDING = ".new-"  # the prefix of folders that are being built
 
 
@@ -21,20 +22,15 @@ def check_folder(folder: Path) -> None:
     the folder are allowed, and the folder itself may be a link. No file is opened: this takes some
     microseconds a file. If there is no folder, there is nothing to refuse.
     """
-    try:
-        for entry in _entries(folder):
-            if entry.is_symlink():
-                if not _leads_into(Path(entry.path), folder):
-                    raise WarmkitError(
-                        f"{entry.path}: this link leads out of {folder}, so it is not followed. Delete it, "
-                        "or put what it leads to in its place."
-                    )
-            elif not entry.is_dir() and not entry.is_file():
-                raise WarmkitError(f"{entry.path}: this is not an ordinary file. Delete it.")
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        raise WarmkitError(f"{folder}: it can't be read: {error.strerror}.") from None
+    for entry in _entries(folder):
+        if entry.is_symlink():
+            if not _leads_into(Path(entry.path), folder):
+                raise WarmkitError(
+                    f"{entry.path}: this link leads out of {folder}, so it is not followed. Delete it, or "
+                    "put what it leads to in its place."
+                )
+        elif not entry.is_dir() and not entry.is_file():
+            raise WarmkitError(f"{entry.path}: this is not an ordinary file. Delete it.")
 
 
 def check_file(path: Path) -> None:
@@ -44,11 +40,22 @@ def check_file(path: Path) -> None:
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            yield entry
-            if entry.is_dir(follow_symlinks=False):
-                yield from _entries(Path(entry.path))
+    """Everything in a folder and the folders below it."""
+    folders = [(str(folder), 0)]
+    while folders:
+        path, depth = folders.pop()
+        if depth > DEEPEST:
+            raise WarmkitError(f"{folder}: it has folders in folders, too deep for us. Delete {path}.")
+        try:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    yield entry
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append((entry.path, depth + 1))
+        except (FileNotFoundError, NotADirectoryError):  # a run that is worked on deletes folders
+            continue
+        except OSError as error:
+            raise WarmkitError(f"{folder}: it can't be read: {error.strerror}.") from None
 
 
 def _leads_into(link: Path, folder: Path) -> bool:
@@ -63,7 +70,7 @@ def working_in(folder: Path, taken: Callable[[str], str]) -> Iterator[None]:
     """Hold the lock of a folder, so that nobody else works in it: others get the message `taken(process)`."""
     with held(folder / "lock", taken) as lock:
         sign(lock, str(os.getpid()))
-        for left_behind in folder.rglob(f".*{UNFINISHED}"):  # by a kill in the middle of a write
+        for left_behind in folder.rglob(f".*{UNFINISHED}*"):  # by a kill in the middle of a write
             left_behind.unlink(missing_ok=True)
         yield
 
