@@ -191,3 +191,50 @@ def test_a_broken_table_is_one_line_of_the_command_line(parquet):
     assert result.returncode == 1
     assert result.stderr.startswith(f"Error: {parquet}: it can't be read: ") and result.stdout == ""
     assert result.stderr.count("\n") == 1
+
+
+def thrift(*fields):
+    """A structure in Thrift's compact protocol, of (number, kind, bytes)."""
+    before, written = 0, b""
+    for number, kind, value in fields:
+        written += bytes([(number - before) << 4 | kind]) + value
+        before = number
+    return written + b"\0"
+
+
+def varint(value):
+    return bytes([value & 127 | 128]) + varint(value >> 7) if value > 127 else bytes([value])
+
+
+def text(value):
+    return varint(len(value)) + value
+
+
+def structures(*elements):
+    return b"\xfc" + varint(len(elements)) + b"".join(elements)
+
+
+def footer_of(schema, arrow_schema):
+    pair = thrift((1, 8, text(b"ARROW:schema")), (2, 8, text(arrow_schema)))
+    footer = thrift(
+        (1, 5, varint(2)),
+        (2, 9, structures(*schema)),
+        (3, 6, varint(0)),
+        (4, 9, structures()),
+        (5, 9, structures(pair)),
+    )
+    return b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+@pytest.mark.parametrize("depth", [1_000, 50_000])
+def test_columns_within_columns_without_end_are_refused(tmp_path, depth):
+    """Polars follows them until its stack is exhausted, which ends the process."""
+    path = tmp_path / "deep.parquet"
+    group = thrift((3, 5, varint(2)), (4, 8, text(b"g")), (5, 5, varint(2)))
+    leaf = thrift((1, 5, varint(12)), (3, 5, varint(2)), (4, 8, text(b"x")))
+    path.write_bytes(footer_of([group] * depth + [leaf], b""))
+    with pytest.raises(WarmkitError, match="columns within columns without end"):
+        read_problems(path)
+    path.write_bytes(footer_of([group, leaf], b"A" * 40 * depth))
+    with pytest.raises(WarmkitError, match="its Arrow schema is too large"):
+        read_problems(path)

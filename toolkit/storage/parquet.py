@@ -17,6 +17,7 @@ MAGIC = b"PAR1"
 VALUE = 16  # bytes that a value takes in a frame, beside the text that it points to
 DEEPEST = 32  # structures within structures; a footer has seven
 PAGE_KINDS = (5, 7, 8)  # fields of a page's header: data, dictionary, data in its second version
+ARROW_SCHEMA = 2**14  # bytes of the schema in Arrow's own form: some hundred columns, beside each other
 HEADER = (2**13, 2**24)  # bytes in which to look for the header of a page, and then again
 
 Fields = dict[int, Any]
@@ -31,7 +32,9 @@ def row_groups(path: Path) -> Iterator[tuple[int, int]]:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         try:
-            for group in _footer(file, size)[4]:
+            footer = _footer(file, size)
+            _check_depth(footer)
+            for group in footer[4]:
                 rows, unpacked = group[3], 0
                 for chunk in group[1]:
                     values, packed_values = _pages(file, size, chunk[3])
@@ -53,6 +56,22 @@ def _footer(file: BinaryIO, size: int) -> Fields:
         raise Damaged("its footer is larger than the file")
     file.seek(size - 8 - length)
     return _Thrift(file.read(length)).structure()
+
+
+def _check_depth(footer: Fields) -> None:
+    """Refuse columns within columns without end, in either of the two schemas: they exhaust the stack."""
+    open_groups: list[int] = []  # how many columns of each group are still to come
+    for element in footer[2]:
+        while open_groups and not open_groups[-1]:
+            open_groups.pop()
+        if open_groups:
+            open_groups[-1] -= 1
+        if children := element.get(5, 0):
+            open_groups.append(children)
+        if len(open_groups) > DEEPEST:
+            raise Damaged("columns within columns without end")
+    if any(len(pair.get(2, b"")) > ARROW_SCHEMA for pair in footer.get(5, []) if pair[1] == b"ARROW:schema"):
+        raise Damaged("its Arrow schema is too large")
 
 
 def _pages(file: BinaryIO, size: int, chunk: Fields) -> tuple[int, int]:
