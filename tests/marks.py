@@ -26,6 +26,7 @@ SLOW = (
     "tests/methods/test_methods.py",
     "tests/solvers/test_solvers.py",
     "tests/nn/test_workers.py",
+    "tests/nn/test_threads.py::test_a_person_may_ask_for_more",
     "tests/tune/test_trial.py",
     "tests/annotation/test_environment.py",
     "tests/equations/test_classes.py::test_classes_agree_with_sympy_on_thousands",

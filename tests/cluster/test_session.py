@@ -25,9 +25,9 @@ except WarmkitError as error:
 """
 
 
-def in_a_session(folder="/tmp", **spec):
+def in_a_session(folder="/tmp", before="", **spec):
     env = without_ray() | {"TMPDIR": str(folder)}
-    command = [sys.executable, "-c", SESSION, json.dumps(spec)]
+    command = [sys.executable, "-c", before + SESSION, json.dumps(spec)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=LONGEST)
     assert done.returncode == 0, done.stderr
     return done
@@ -50,6 +50,11 @@ def test_an_address_without_a_cluster_is_a_sentence(address):
     done = in_a_session(address=address)
     assert done.stdout.startswith(f"refused: {address}: there is no Ray cluster at this address")
     assert done.stderr == ""
+
+
+def test_a_ray_that_was_imported_without_a_token_is_not_started():
+    done = in_a_session(before="import ray", workers=1, dashboard=True)
+    assert done.stdout.startswith("refused: Ray is imported already, without RAY_AUTH_MODE=token")
 
 
 FOLDER = """

@@ -151,8 +151,14 @@ def prepare(spec: ClusterSpec) -> None:
     A cluster of our own always asks for a token. It is one that only this process knows: Ray would write one
     to a file.
     """
-    if "ray" in sys.modules and sys.modules["ray"].is_initialized():
+    loaded = sys.modules.get("ray")
+    if loaded is not None and loaded.is_initialized():
         return
+    if loaded is not None and spec.address is None and os.environ.get("RAY_AUTH_MODE") != "token":
+        raise WarmkitError(
+            "Ray is imported already, without RAY_AUTH_MODE=token: everybody on this machine could use a "
+            "session of it. Import it later, or start it yourself (ray.init)."
+        )
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if spec.dashboard or spec.address is not None:  # what /api/train tells; it costs a process
