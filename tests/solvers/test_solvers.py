@@ -23,9 +23,11 @@ from toolkit.nn.batches import to_tensors
 from toolkit.solvers import Solver, SolverInput, find_solver, load_solver
 from toolkit.solvers.evaluate import evaluate_solver, without_question
 from toolkit.solvers.tree import Gts
+from toolkit.solvers.tree.beam import GrowingTrees, beam_search
 from toolkit.solvers.tree.config import SolverConfig
-from toolkit.solvers.tree.decoder import Forest, TreeDecoder
+from toolkit.solvers.tree.decoder import TreeDecoder
 from toolkit.solvers.tree.examples import Tokens, make_examples
+from toolkit.solvers.tree.forest import Forest
 from toolkit.solvers.tree.graph2tree import cell_graph, comparison_graph
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)
@@ -69,43 +71,14 @@ def test_tokens_and_templates_are_inverse():
     assert TOKENS.encode(parse("N0 * 100")) is None
 
 
-@settings(max_examples=40, deadline=None)
-@given(trees(references, size=8))
-def test_the_decoder_knows_the_structure_of_any_prefix(tree):
-    """Goals depend on parents and left siblings: the bookkeeping is compared with the tree itself."""
-    prefix = torch.tensor([TOKENS.encode(tree)])
-    decoder = TreeDecoder(4, 5, 0.0)
-    source = _source(decoder)
-    state = decoder.start(source, prefix.shape[1])
-    for at in range(prefix.shape[1]):
-        assert not state.done[0]
-        state = decoder.advance(source, state, torch.zeros(1, 4), prefix[:, at])
-    assert state.done[0]
-    assert int(state.open[0]) == 0
-    parents, rights = _structure(prefix[0].tolist())
-    assert state.parent[0].tolist() == parents
-    assert state.is_right[0].tolist() == rights
-
-
-def _source(decoder: TreeDecoder, count: int = 1):
+def _source(decoder: TreeDecoder, count: int = 1, hidden: int = 4):
     return decoder.source(
-        torch.randn(count, 3, 4),
+        torch.randn(count, 3, hidden),
         torch.zeros(count, 3).bool(),
-        torch.randn(count, 4),
-        torch.randn(count, 16, 4),
+        torch.randn(count, hidden),
+        torch.randn(count, 16, hidden),
         torch.ones(count, 16).bool(),
     )
-
-
-def _structure(prefix: list[int]) -> tuple[list[int], list[bool]]:
-    parents, rights, waiting = [], [], [(-1, False)]
-    for at, token in enumerate(prefix):
-        parent, right = waiting.pop()
-        parents.append(parent)
-        rights.append(right)
-        if token < 5:
-            waiting += [(at, True), (at, False)]
-    return parents, rights
 
 
 def test_trees_are_scored_together_as_alone(solver, problems):
@@ -113,22 +86,17 @@ def test_trees_are_scored_together_as_alone(solver, problems):
     known = SolverInput(some, some.gold_templates, None, solver.config)
     examples = make_examples(known, solver.config, solver.networks[0].tokens)
     data = to_tensors(some, solver.vocabulary)
-    decoder, own = solver.networks[0].decoder, torch.arange(len(examples.row))
+    network = solver.networks[0]
 
-    def forest(prefixes):
-        return Forest.of(prefixes, len(TOKENS.operators), solver.config.max_tokens, torch.device("cpu"))
+    def score(rows):
+        owner = list(range(len(rows)))
+        prefixes = [examples.prefixes[i] for i in rows]
+        forest = Forest.of(prefixes, owner, 5, solver.config.max_tokens, torch.device("cpu"))
+        return network.decoder.log_prob(network.source(data.batch(examples.row[rows])), forest)
 
     with torch.no_grad():
-        source = solver.networks[0].source(data.batch(examples.row))
-        together = decoder.log_prob(source, forest(examples.prefixes), own)
-        alone = [
-            decoder.log_prob(
-                solver.networks[0].source(data.batch(examples.row[i : i + 1])),
-                forest(examples.prefixes[i : i + 1]),
-                own[:1],
-            )
-            for i in range(len(examples.row))
-        ]
+        together = score(range(len(examples.row)))
+        alone = [score([i]) for i in range(len(examples.row))]
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-4)
 
 
@@ -139,19 +107,39 @@ def test_level_by_level_gives_the_probability_that_step_by_step_does(templates):
     torch.manual_seed(len(templates))
     prefixes = [TOKENS.encode(template) for template in templates]
     decoder, longest = TreeDecoder(4, 5, 0.0), 15
-    source = _source(decoder, len(prefixes))
+    source = _source(decoder, 2)
+    owner = [i % 2 for i in range(len(prefixes))]  # a text may have several trees
     with torch.no_grad():
-        forest = Forest.of(prefixes, 5, longest, torch.device("cpu"))
-        by_level = decoder.log_prob(source, forest, torch.arange(len(prefixes)))
+        by_level = decoder.log_prob(source, Forest.of(prefixes, owner, 5, longest, torch.device("cpu")))
         by_step = torch.zeros(len(prefixes))
         for i, prefix in enumerate(prefixes):
-            of_tree = source.rows(torch.tensor([i]))
-            state = decoder.start(of_tree, longest)
-            for at, token in enumerate(prefix):
-                scores, context = decoder.next_scores(of_tree, state, longest - at)
-                by_step[i] += scores[0, token]
-                state = decoder.advance(of_tree, state, context, torch.tensor([token]))
+            state = GrowingTrees(decoder, source.rows(torch.tensor([owner[i]])), 1, longest)
+            for token in prefix:
+                assert not state.done[0]
+                by_step[i] += state.next_scores()[0, 0, token]
+                state.advance(torch.tensor([[0]]), torch.tensor([[token]]))
+            assert state.done[0]
+            assert int(state.missing[0]) == 0
     torch.testing.assert_close(by_level, by_step, rtol=1e-4, atol=1e-4)
+
+
+def test_a_beam_has_the_probability_of_its_tree_however_often_beams_changed_places():
+    torch.manual_seed(0)
+    decoder, longest = TreeDecoder(8, 5, 0.0), 9
+    for weight in decoder.parameters():
+        weight.data *= 2.0  # unlike probabilities: texts finish at different positions
+    source = _source(decoder, 6, hidden=8)
+    with torch.no_grad():
+        found = beam_search(decoder, source, 12, longest)
+        for row, beams in enumerate(found):
+            assert len({beam.prefix for beam in beams}) == len(beams) > 1
+            assert [beam.log_prob for beam in beams] == sorted((b.log_prob for b in beams), reverse=True)
+            prefixes = [beam.prefix for beam in beams]
+            forest = Forest.of(prefixes, [0] * len(prefixes), 5, longest, torch.device("cpu"))
+            expected = decoder.log_prob(source.rows(torch.tensor([row])), forest)
+            torch.testing.assert_close(
+                torch.tensor([b.log_prob for b in beams]), expected, rtol=1e-4, atol=1e-4
+            )
 
 
 def test_a_solver_learns_what_it_is_shown(solver, problems):

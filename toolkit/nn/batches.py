@@ -93,11 +93,16 @@ class ProblemTensors:
 
 
 def like_lengths(lengths: Tensor, size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Rows in random batches of similar lengths: shuffled, sorted within eight batches, batches shuffled."""
+    """Rows in random batches of similar lengths: shuffled, sorted within some batches, batches shuffled.
+
+    The more batches are sorted together, the less is padded: 6 % with 32, 20 % with 8. But in a small set the
+    same problems would meet in every epoch.
+    """
     order = torch.randperm(len(lengths), generator=generator)
+    together = min(max(len(lengths) // size // 8, 8), 32)
     batches = [
         batch
-        for chunk in order.split(size * 8)
+        for chunk in order.split(size * together)
         for batch in chunk[lengths[chunk].argsort(stable=True)].split(size)
     ]
     for i in torch.randperm(len(batches), generator=generator).tolist():

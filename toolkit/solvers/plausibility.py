@@ -38,6 +38,9 @@ class Plausibility:
 
     def __init__(self, counts: Mapping[str, float]) -> None:
         self.counts = dict(counts)
+        self._totals: dict[str, float] = {}
+        for kind, count in self.counts.items():
+            self._totals[_over(kind)] = self._totals.get(_over(kind), 0.0) + count
 
     @classmethod
     def fit(cls, answers: Sequence[float], numbers: Sequence[Sequence[Fraction]]) -> "Plausibility":
@@ -46,6 +49,9 @@ class Plausibility:
 
     def log_prior(self, value: float | None, numbers: Sequence[Fraction]) -> float:
         kind = value_kind(value, numbers)
-        over = kind.partition(":")[0]
-        total = sum(count for name, count in self.counts.items() if name.startswith(over))
-        return math.log((self.counts.get(kind, 0) + SMOOTHING) / (total + SMOOTHING * KINDS))
+        total = self._totals.get(_over(kind), 0.0) + SMOOTHING * KINDS
+        return math.log((self.counts.get(kind, 0) + SMOOTHING) / total)
+
+
+def _over(kind: str) -> str:
+    return kind.partition(":")[0]

@@ -35,6 +35,7 @@ from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.policy import Encoded, Policy
 from toolkit.nn.batches import Batch, ProblemTensors, to_tensors
 from toolkit.nn.checkpoint import load_training, not_of_this, save_training
+from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
 from toolkit.nn.workers import ALONE, WorkerGroup
 
@@ -45,6 +46,7 @@ def train(method: type[Method], data: FitInput, folder: Path | None, options: Fi
     """Train on problems with answers; the arguments are those of `StepOne.fit`."""
     if not len(data.problems):
         raise no_problems()
+    keep_freed_memory()
     config, workers = method.settings(data.config), options.workers or ALONE
     data, device = replace(data, config=config), options.device or torch.device("cpu")
     vocabulary = vocabulary_of(data.problems, config.train.min_count)

@@ -1,7 +1,7 @@
 """GTS and Graph2Tree: solvers whose decoder writes a tree, as networks that vote."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
@@ -88,18 +88,28 @@ class Gts(Solver):
                     found = beam_search(network.decoder, source, width, self.config.max_tokens)
                 for row, new in zip(batch.rows.tolist(), found, strict=True):
                     beams[row] += new
+        prefixes = list({beam.prefix for found in beams for beam in found})
+        templates = [self.networks[0].tokens.decode(prefix) for prefix in prefixes]
+        classes = dict(zip(prefixes, zip(klasses(templates), templates, strict=True), strict=True))
         return [
-            self._ranked(candidates, numbers, lang)[:top]
-            for candidates, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
+            self._ranked(found, classes, numbers, lang)[:top]
+            for found, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
         ]
 
-    def _ranked(self, beams: "Sequence[Beam]", numbers: Sequence[Fraction], lang: str) -> list[Solution]:
+    def _ranked(
+        self,
+        beams: "Sequence[Beam]",
+        classes: Mapping[tuple[int, ...], tuple[int, Expr]],
+        numbers: Sequence[Fraction],
+        lang: str,
+    ) -> list[Solution]:
         """Beams of one class are one solution; probable ones with plausible values first."""
-        tokens = self.networks[0].tokens
-        templates = [tokens.decode(beam.prefix) for beam in beams]
         merged: dict[int, tuple[Expr, float | None, float]] = {}
-        for klass, template, beam in zip(klasses(templates), templates, beams, strict=True):
-            first, value, mass = merged.get(klass, (template, _value(template, numbers, lang), 0.0))
+        for beam in beams:
+            klass, template = classes[beam.prefix]
+            if klass not in merged:
+                merged[klass] = template, _value(template, numbers, lang), 0.0
+            first, value, mass = merged[klass]
             merged[klass] = first, value, mass + math.exp(beam.log_prob) / len(self.networks)
         found = sum(mass for _, _, mass in merged.values())
         scores = [

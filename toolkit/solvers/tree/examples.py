@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 import torch
@@ -21,6 +22,7 @@ from toolkit.equations.tree import OPERATORS, Const, Pi, postorder
 from toolkit.errors import WarmkitError
 from toolkit.solvers.base import SolverInput
 from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.tree.forest import depth_of
 
 LEAST = 0.01  # a class with a smaller posterior is left out, to save time
 MOST_FORMS = 4
@@ -60,6 +62,28 @@ class Examples:
     row: Tensor  # [K] which problem of the table
     prefixes: Sequence[Sequence[int]]  # K of them
     weight: Tensor  # [K]
+
+    @cached_property
+    def problems(self) -> Tensor:
+        """Which problems of the table have something to learn."""
+        problems: Tensor = self.row.unique()
+        return problems
+
+    @cached_property
+    def of_problem(self) -> dict[int, list[int]]:
+        """The examples of each of them."""
+        found: dict[int, list[int]] = {}
+        for i, row in enumerate(self.row.tolist()):
+            found.setdefault(row, []).append(i)
+        return found
+
+    def depths(self, operators: int) -> Tensor:
+        """The levels of the deepest tree of each of `problems`."""
+        deepest = [
+            max(depth_of(self.prefixes[i], operators) for i in self.of_problem[row])
+            for row in self.problems.tolist()
+        ]
+        return torch.tensor(deepest)
 
 
 def _forms(template: Expr, config: SolverConfig) -> list[Expr]:

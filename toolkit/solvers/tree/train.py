@@ -10,13 +10,14 @@ from toolkit.data.vocabulary import PAD_AT, UNKNOWN_AT
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
+from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.config import SolverConfig
-from toolkit.solvers.tree.decoder import Forest
 from toolkit.solvers.tree.examples import Examples, Tokens, make_examples
+from toolkit.solvers.tree.forest import Forest
 from toolkit.solvers.tree.gts import GtsNetwork
 
 TreeSolver = TypeVar("TreeSolver", bound=Gts)
@@ -26,6 +27,7 @@ def train(
     solver: type[TreeSolver], data: SolverInput, device: torch.device | None, on_progress: OnProgress
 ) -> TreeSolver:
     """The arguments are those of `Solver.fit`."""
+    keep_freed_memory()
     config, problems = data.config, data.problems
     assert isinstance(config, SolverConfig)
     vocabulary = vocabulary_of(problems, config.min_count)
@@ -38,7 +40,9 @@ def train(
     total = config.epochs * len(networks)
     for member, network in enumerate(networks):
         network.to(device or torch.device("cpu"))
-        optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+        optimizer = torch.optim.Adam(
+            network.parameters(), lr=config.lr, weight_decay=config.weight_decay, fused=True
+        )
         for epoch in range(1, config.epochs + 1):
             for group in optimizer.param_groups:
                 group["lr"] = config.lr * config.lr_decay ** ((epoch - 1) // config.lr_decay_every)
@@ -78,20 +82,20 @@ def run_epoch(
     total = 0.0
     network.train()
     device = next(network.parameters()).device
-    problems = examples.row.unique()
+    problems, operators = examples.problems, len(network.tokens.operators)
+    depths = examples.depths(operators)
     for chosen in like_lengths(tensors.all.lengths[problems], config.batch, generator):
+        chosen = chosen[depths[chosen].argsort(descending=True, stable=True)]
         rows = problems[chosen]
         # A problem is read once, however many equations it is to learn.
-        owner, example = (rows.unsqueeze(1) == examples.row).nonzero(as_tuple=True)
+        learnt = [(text, i) for text, row in enumerate(rows.tolist()) for i in examples.of_problem[row]]
+        owner, example = [text for text, _ in learnt], [i for _, i in learnt]
         batch = _without_some_words(tensors.batch(rows), config.word_dropout, generator)
         source = network.source(batch.to(device))
         forest = Forest.of(
-            [examples.prefixes[i] for i in example.tolist()],
-            len(network.tokens.operators),
-            config.max_tokens,
-            device,
+            [examples.prefixes[i] for i in example], owner, operators, config.max_tokens, device
         )
-        log_prob = network.decoder.log_prob(source, forest, owner.to(device))
+        log_prob = network.decoder.log_prob(source, forest)
         losses = -log_prob * examples.weight[example].to(device)
         optimizer.zero_grad(set_to_none=True)
         (losses.sum() / len(rows)).backward()

@@ -1,0 +1,86 @@
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolkit.nn.dropout import Dropout
+from toolkit.nn.encoder import Encoder
+from toolkit.nn.gru import Gru
+
+
+def outputs_and_gradients(gru, run, inputs, lengths):
+    """What `run` gives within the texts, and the gradients of a loss that reads all of it."""
+    inputs = inputs.clone().requires_grad_()
+    gru.zero_grad()
+    states, last = run(inputs, lengths)
+    within = (torch.arange(len(inputs)).unsqueeze(1) < lengths).unsqueeze(-1)
+    states = torch.where(within, states, 0.0)
+    weights = torch.cos(torch.arange(states.numel(), dtype=states.dtype)).view_as(states)
+    ((states * weights).sum() + (last * last).sum()).backward()
+    return [states.detach(), last.detach(), inputs.grad, *(weight.grad for weight in gru.parameters())]
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    st.integers(1, 5),
+    st.integers(1, 7),
+    st.integers(0, 99),
+)
+def test_it_gives_what_a_packed_gru_gives(lengths, inputs, hidden, seed):
+    torch.manual_seed(seed)
+    gru = Gru(inputs, hidden)
+    texts, ends = torch.randn(max(lengths) + seed % 3, len(lengths), inputs), torch.tensor(lengths)
+    found = outputs_and_gradients(gru, gru.forward, texts, ends)
+    expected = outputs_and_gradients(gru, gru.packed, texts, ends)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_are_those_of_finite_differences():
+    torch.manual_seed(0)
+    gru = Gru(3, 4).double()
+    inputs = torch.randn(5, 4, 3, dtype=torch.double, requires_grad=True)
+    lengths = torch.tensor([5, 1, 4, 2])
+    names = [name for name, _ in gru.named_parameters()]
+
+    def run(inputs, *weights):
+        return torch.func.functional_call(gru, dict(zip(names, weights, strict=True)), (inputs, lengths))
+
+    assert torch.autograd.gradcheck(run, (inputs, *gru.parameters()))
+
+
+def test_padding_changes_nothing():
+    torch.manual_seed(0)
+    encoder = Encoder(20, 5, 6, 2, 0.3).eval()
+    tokens, lengths = torch.randint(2, 20, (3, 7)), torch.tensor([7, 2, 4])
+    tokens[torch.arange(7) >= lengths.unsqueeze(1)] = 0
+    states, last = encoder(tokens, tokens > 10, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        own = tokens[row : row + 1, :length]
+        alone, last_alone = encoder(own, own > 10, torch.tensor([length]))
+        torch.testing.assert_close(states[row, :length], alone[0], rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(last[row], last_alone[0], rtol=1e-5, atol=1e-6)
+
+
+def test_dropout_drops_its_share_and_keeps_the_mean():
+    torch.manual_seed(0)
+    dropout = Dropout(0.3)
+    values = torch.ones(400, 500)
+    once, again = dropout(values), dropout(values)
+    assert abs(float((once == 0).float().mean()) - 0.3) < 0.01
+    assert abs(float(once.mean()) - 1) < 0.01
+    assert not once.equal(again)
+    assert dropout.eval()(values) is values
+
+
+def test_dropout_of_an_epoch_depends_on_its_seed_alone():
+    dropout, values = Dropout(0.5), torch.ones(1_000)
+
+    def epoch(seed, steps):
+        dropout.train()
+        torch.manual_seed(seed)
+        return [dropout(values) for _ in range(steps)]
+
+    first = epoch(1, 3)
+    epoch(2, 5)
+    for once, again in zip(first, epoch(1, 3), strict=True):
+        assert once.equal(again)
