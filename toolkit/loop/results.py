@@ -65,6 +65,8 @@ def run_figures(state: RunState) -> report.RunFigures:
         seed=config.seed,
         command=f"warmkit loop --config {run.folder}/config.yaml --run another-name",
         config=to_yaml(config),
+        constants=tuple(config.constants),
+        choice=run.constant_choice,
         metrics=metrics,
         final=_shares(ledger.result(last, "solver") if last else None),
         references=_references(state),

@@ -22,6 +22,7 @@ import polars as pl
 
 from toolkit.config import changed_keys, load_config, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
+from toolkit.data.constants import AUTO, ConstantChoice
 from toolkit.data.schema import METRICS
 from toolkit.data.split import split
 from toolkit.equations import Constant
@@ -53,6 +54,12 @@ class Run:
     @property
     def constants(self) -> tuple[Constant, ...]:
         return self.config.v_const
+
+    @property
+    def constant_choice(self) -> ConstantChoice | None:
+        """Why it has its constants; None if they were given."""
+        written = self.ledger.fact("constants")
+        return None if written is None else ConstantChoice.from_dict(written)
 
     @property
     def store(self) -> Path:
@@ -115,10 +122,14 @@ def create_run(
     if folder.exists():
         raise WarmkitError(f"{folder}: this run already exists. Take another name.", "run-exists")
     problems, test = sets or read_sets(config)
+    config, choice = config.with_chosen_constants(problems)
+    problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
 
     def begin_ledger(building: Path) -> None:
         with closing(Ledger(building / "state.sqlite")) as ledger, ledger.transaction():
             ledger.set_fact("format", FORMAT)
+            if choice is not None:
+                ledger.set_fact("constants", choice.as_dict())
 
     build_folder(folder, config, problems, test, begin_ledger)
     run = Run(folder, config, Ledger(folder / "state.sqlite"))
@@ -137,6 +148,8 @@ def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
         raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
     own = load_config(LoopConfig, folder / "config.yaml")
     if config is not None:
+        if config.constants == AUTO:  # they were chosen when it began
+            config = config.model_copy(update={"constants": own.constants})
         refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
         own = own.model_copy(update={"stop": config.stop})
     return Run(folder, own, ledger)
