@@ -17,9 +17,8 @@ from toolkit.cli.parameters import (
 )
 from toolkit.config import load_config
 from toolkit.data import read_candidates, read_problems
-from toolkit.data.constants import with_used
-from toolkit.data.split import gold_ids
-from toolkit.equations import DEFAULT_CONSTANTS, Constant
+from toolkit.data.constants import with_constants_of
+from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.solvers import SolverInput, SolverProgress, find_solver
 
@@ -74,14 +73,13 @@ def fit(
     chosen = find_solver(kind)
     config = load_config(chosen.Config, config_file, overrides)
     with waiting(f"Reading {data}"):
-        problems = read_problems(
-            data, skip_bad=skip_bad, constants=DEFAULT_CONSTANTS if constants is None else constants
-        )
+        problems = read_problems(data, skip_bad=skip_bad)
         table = read_candidates(candidates, problems) if candidates else None
-        from_gold = gold or table is None
+        use_gold = gold or table is None
         if constants is None:
-            allowed = gold_ids(problems, 1.0, seed) if from_gold else ()
-            problems = with_used(problems, table.templates if table else (), allowed)
+            problems = with_constants_of(problems, table.templates if table else (), use_gold)
+        else:
+            problems = problems.with_constants(constants)
         tested = read_problems(test, skip_bad=skip_bad) if test else None
     with waiting("Loading torch"):
         from toolkit.nn.device import pick_device
@@ -96,7 +94,7 @@ def fit(
             loss = now.loss
             show_progress(now)
 
-        known = problems.gold_templates if from_gold else {}
+        known = problems.gold_templates if use_gold else {}
         trained = chosen.fit(
             SolverInput(problems, known, table, config, seed),
             device=pick_device(device),

@@ -150,7 +150,7 @@ def choose_constants(
     seed: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> ConstantChoice:
-    """The constants of the problem set, and those that its answers ask for besides.
+    """The constants of the problem set and of D_s, and those that its answers ask for besides.
 
     `gold` are the ids of the problems whose equations may be used too; by default none is looked at. `seed`
     draws the problems of a large set. `advance` is called with the number of constants that were searched
@@ -159,9 +159,7 @@ def choose_constants(
     in_gold = _in_gold(problems, gold)
     base = (*problems.constants, *in_gold)
     chosen = [Evidence(show(constant), True, gold=count) for constant, count in in_gold.items()]
-    drawn = problems
-    if len(problems) > MOST_PROBLEMS:
-        drawn = problems.take([problems.row[name] for name in shuffled(problems.ids, seed)[:MOST_PROBLEMS]])
+    drawn = problems.take([problems.row[name] for name in shuffled(problems.ids, seed)[:MOST_PROBLEMS]])
     if len(drawn) < 2:
         return ConstantChoice(_by_size(base), tuple(chosen), len(drawn))
     near, hits = neighbours(drawn), _hits_without(drawn, base)
@@ -190,18 +188,20 @@ def choose_constants(
         tried.remove(one)
 
 
-def with_constants(problems: ProblemSet, constants: Sequence[str]) -> ProblemSet:
-    """The problem set with constants as people write them: ["1", "100", "π"]."""
+def parse_constants(names: Sequence[str]) -> tuple[Constant, ...]:
+    """Constants as people write them: ["1", "100", "π"]."""
     try:
-        return problems.with_constants([parse_constant(name) for name in constants])
+        return tuple(parse_constant(name) for name in names)
     except EquationError as error:
         raise WarmkitError(f"{error}.") from None
 
 
-def with_used(problems: ProblemSet, templates: Iterable[Expr] = (), gold: Collection[str] = ()) -> ProblemSet:
-    """The problem set with the constants that templates use, and gold equations, besides its own."""
+def with_constants_of(problems: ProblemSet, templates: Iterable[Expr], from_gold: bool = False) -> ProblemSet:
+    """The problem set with the constants of templates, and of its gold equations if wanted, and its own."""
     nodes = (node for template in templates for node in postorder(template))
-    used = {node for node in nodes if isinstance(node, Const | Pi)} | _in_gold(problems, gold).keys()
+    used: set[Constant] = {node for node in nodes if isinstance(node, Const | Pi)}
+    if from_gold:
+        used |= _in_gold(problems, problems.ids).keys()
     if used <= set(problems.constants):
         return problems
     return problems.with_constants(_by_size(used.union(problems.constants)))
@@ -214,9 +214,10 @@ def _by_size(constants: Iterable[Constant]) -> tuple[Constant, ...]:
 def _in_gold(problems: ProblemSet, gold: Collection[str]) -> dict[Const, int]:
     """Constants that gold equations use although the text does not have them → equations, most used first."""
     uses: Counter[Const] = Counter()
-    for problem_id in gold:
-        row = problems.row[problem_id]
+    equations = 0
+    for row in map(problems.row.__getitem__, gold):
         verdict, equation = problems.gold_verdicts[row], problems.table["equation"][row]
+        equations += verdict is not None
         if verdict is None or verdict.ok:
             continue
         numbers = problems.numbers[row]
@@ -227,7 +228,7 @@ def _in_gold(problems: ProblemSet, gold: Collection[str]) -> dict[Const, int]:
         missing -= {Const(Fraction(number)) for number in numbers} | set(problems.constants)
         if verify(equation, numbers, problems.answers[row], (*problems.constants, *missing)).ok:
             uses.update(missing)
-    enough = max(LEAST_GOLD, LEAST_GOLD_SHARE * len(gold))
+    enough = max(LEAST_GOLD, LEAST_GOLD_SHARE * equations)
     ranked = sorted(uses.items(), key=lambda use: (-use[1], use[0].value))
     return {constant: count for constant, count in ranked if count >= enough}
 

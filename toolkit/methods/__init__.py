@@ -8,7 +8,7 @@ import polars as pl
 
 from toolkit.config import Section, settings_of
 from toolkit.data import ProblemSet, as_problem_set
-from toolkit.data.constants import AUTO, choose_constants, with_constants, with_used
+from toolkit.data.constants import AUTO, choose_constants, parse_constants, with_constants_of
 from toolkit.errors import look_up
 from toolkit.methods.base import (
     Epoch,
@@ -91,10 +91,8 @@ def train(
     config = settings_of(chosen.Config, settings)
     given, choice = as_problem_set(problems), None
     if constants == AUTO:
-        choice = choose_constants(with_used(given, (known or {}).values()), seed=seed)
-        given = given.with_constants(choice.constants)
-    else:
-        given = with_constants(given, constants)
+        choice = choose_constants(with_constants_of(given, (known or {}).values()), seed=seed)
+    given = given.with_constants(parse_constants(constants) if choice is None else choice.constants)
     data = FitInput(given, known or {}, config, seed)
     options = FitOptions(resume=resume, device=device, on_epoch=on_epoch)
     model = chosen.fit(data, None if folder is None else Path(folder), options)

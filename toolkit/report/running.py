@@ -14,9 +14,9 @@ def constants(figures: RunFigures) -> Html:
     heading = "Constants"
     how = "Numbers that equations may use even if the text does not have them."
     why = (
-        " They were chosen before the first round: a constant is kept if held-out answers profit. Won and lost"
-        " are those that are right only with it, and only without it; opened are answers that nothing else"
-        " reaches; by chance is what the best of some numbers wins that no book asks for."
+        " They were chosen before the first round: a constant is kept if held-out answers profit. Won and"
+        " lost are those that are right only with it, and only without it; opened are answers that nothing"
+        " else reaches; by chance is what the best of some numbers wins that no book asks for."
     )
     listed = tag("p", "V_const = {", tag("b", ", ".join(figures.constants)), "}")
     if figures.choice is None:

@@ -8,8 +8,7 @@ import polars as pl
 
 from toolkit.config import Section, settings_of
 from toolkit.data import Candidates, ProblemSet, as_candidates, as_problem_set
-from toolkit.data.constants import AUTO, with_constants, with_used
-from toolkit.data.split import gold_ids
+from toolkit.data.constants import AUTO, parse_constants, with_constants_of
 from toolkit.equations import Expr
 from toolkit.errors import look_up
 from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, read_solver
@@ -74,9 +73,9 @@ def fit_solver(
     from_gold = known is None and table is None
     if constants == AUTO:
         templates = [*(table.templates if table else ()), *(known or {}).values()]
-        given = with_used(given, templates, gold_ids(given, 1.0, seed) if from_gold else ())
+        given = with_constants_of(given, templates, from_gold)
     else:
-        given = with_constants(given, constants)
+        given = given.with_constants(parse_constants(constants))
     if known is None:
         known = given.gold_templates if from_gold else {}
     data = SolverInput(given, known, table, settings_of(chosen.Config, settings), seed)
