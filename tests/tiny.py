@@ -1,7 +1,7 @@
 """Settings of a loop so small that a round takes a second."""
 
 TINY = (
-    *("limit=24", "active.batch=4", "active.fixed=10", "references=false"),
+    *("limit=24", "constants=['1', π]", "active.batch=4", "active.fixed=10", "references=false"),
     *("warm.train.epochs=1", "later_epochs=1", "warm.model.hidden=8", "warm.model.embedding=8"),
     *("warm.train.search=1", "generate.width=3", "generate.search=2"),
     *("solver.epochs=1", "solver.members=1", "solver.hidden=8", "solver.embedding=8", "solver.max_tokens=7"),

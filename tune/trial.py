@@ -38,6 +38,7 @@ def run_trial(
         fresh += epoch.seconds
         on_epoch(epoch)
 
+    config, _ = config.with_chosen_constants(problems)
     problems = problems.with_constants(config.v_const)
     known = chosen_gold(problems, config.known_share, config.seed)
     work = Round(problems, known, config, LocalCompute(torch.device("cpu")))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolkit.data import find_numbers as find_numbers
     from toolkit.data import read_candidates as read_candidates
     from toolkit.data import read_problems as read_problems
+    from toolkit.data.constants import choose_constants as choose_constants
     from toolkit.equations import klass as klass
     from toolkit.equations import parse as parse
     from toolkit.equations import search as search
@@ -60,6 +61,7 @@ _NAMES = {
     "toolkit.annotators.questions": ["Annotator", "Question", "Response"],
     "toolkit.annotators.terminal": ["Terminal"],
     "toolkit.data": ["Candidates", "ProblemSet", "find_numbers", "read_candidates", "read_problems"],
+    "toolkit.data.constants": ["choose_constants"],
     "toolkit.equations": ["klass", "parse", "search", "show", "verify"],
     "toolkit.errors": ["WarmkitError"],
     "toolkit.loop.generation": ["generate"],

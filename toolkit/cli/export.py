@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from toolkit.cli.output import echo, json_option, print_json, waiting
-from toolkit.cli.parameters import FiniteRange, constants_option, skip_bad_option
+from toolkit.cli.parameters import FiniteRange, auto_constants_option, skip_bad_option
 from toolkit.data import read_candidates, read_problems, write_table
+from toolkit.data.constants import with_constants_of
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
@@ -38,7 +39,7 @@ Examples:
     help="Leave out equations with a lower posterior.",
 )
 @click.option("--mwptoolkit", is_flag=True, help="Write the three files that MWPToolkit reads, by split.")
-@constants_option
+@auto_constants_option
 @skip_bad_option
 @json_option
 def export(
@@ -48,7 +49,7 @@ def export(
     gold: bool,
     threshold: float,
     mwptoolkit: bool,
-    constants: tuple[Constant, ...],
+    constants: tuple[Constant, ...] | None,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
@@ -61,9 +62,14 @@ def export(
     if not mwptoolkit and out.suffix.lower() not in WRITERS:
         raise click.UsageError(f"{out}: the name must end in {', '.join(WRITERS)} (or give --mwptoolkit).")
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad, constants=constants)
+        problems = read_problems(data, skip_bad=skip_bad)
         table = read_candidates(candidates, problems) if candidates else None
-        known = problems.gold_templates if gold or table is None else {}
+        use_gold = gold or table is None
+        if constants is None:
+            problems = with_constants_of(problems, table.templates if table else (), use_gold)
+        else:
+            problems = problems.with_constants(constants)
+        known = problems.gold_templates if use_gold else {}
         equations = with_equations(problems, table, known, threshold)
     if not len(equations):
         raise WarmkitError("No problem has an equation: give --candidates, or allow --gold equations.")

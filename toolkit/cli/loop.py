@@ -119,6 +119,8 @@ def loop(
         check_annotator(config)
         with waiting(f"Reading {config.data}"):
             run = create_run(runs, name, config)
+        if (choice := run.constant_choice) is not None:
+            note(choice.sentence())
     with locked(run):
         if rewind:
             run.rewind(rewind)

@@ -10,6 +10,7 @@ import click
 
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import MAX_SEED
+from toolkit.data.constants import AUTO
 from toolkit.data.schema import read_number
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant, EquationError, parse_constant
@@ -43,7 +44,7 @@ def number(ctx: click.Context, param: click.Parameter, value: str | None) -> flo
 
 
 def constants(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Constant, ...]:
-    """V_const, separated by commas: "1,π" or "1,π,100"."""
+    """V_const, separated by commas: "1,π" or "1,100,π"."""
     found: dict[Constant, None] = {}
     for written in filter(None, (part.strip() for part in value.split(","))):
         try:
@@ -52,6 +53,11 @@ def constants(ctx: click.Context, param: click.Parameter, value: str) -> tuple[C
             raise click.BadParameter(f"{error}.") from None
         found[constant] = None
     return tuple(found)
+
+
+def constants_or_auto(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Constant, ...] | None:
+    """V_const, None for auto."""
+    return None if value.strip() == AUTO else constants(ctx, param, value)
 
 
 def shares(ctx: click.Context, param: click.Parameter, value: str | None) -> dict[str, float] | None:
@@ -95,6 +101,15 @@ constants_option = click.option(
     default="1,π",
     show_default=True,
     help="V_const: numbers that an equation may use even if the text does not have them.",
+)
+auto_constants_option = click.option(
+    "--constants",
+    callback=constants_or_auto,
+    default=AUTO,
+    show_default=True,
+    metavar="auto|LIST",
+    help="V_const: numbers that an equation may use even if the text does not have them, such as 1,π. auto: "
+    "1, π and what the data ask for (see warmkit data constants).",
 )
 lang_option = click.option("--lang", help="Language of the text (en, hi, zh). [default: by its script]")
 out_option = click.option(

@@ -9,7 +9,7 @@ import click
 from toolkit.cli.output import echo, json_option, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
-    constants_option,
+    auto_constants_option,
     device_option,
     set_option,
     skip_bad_option,
@@ -18,6 +18,7 @@ from toolkit.cli.parameters import (
 )
 from toolkit.config import load_config
 from toolkit.data import read_candidates, read_problems
+from toolkit.data.constants import with_constants_of
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.solvers import SolverInput, SolverProgress, find_solver
@@ -45,7 +46,7 @@ Examples:
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same solver.")
 @device_option
-@constants_option
+@auto_constants_option
 @skip_bad_option
 @json_option
 def fit(
@@ -59,7 +60,7 @@ def fit(
     overrides: tuple[str, ...],
     seed: int,
     device: str,
-    constants: tuple[Constant, ...],
+    constants: tuple[Constant, ...] | None,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
@@ -73,9 +74,14 @@ def fit(
     chosen = find_solver(kind)
     config = load_config(chosen.Config, config_file, overrides)
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad, constants=constants)
+        problems = read_problems(data, skip_bad=skip_bad)
         table = read_candidates(candidates, problems) if candidates else None
-        tested = read_problems(test, skip_bad=skip_bad, constants=constants) if test else None
+        use_gold = gold or table is None
+        if constants is None:
+            problems = with_constants_of(problems, table.templates if table else (), use_gold)
+        else:
+            problems = problems.with_constants(constants)
+        tested = read_problems(test, skip_bad=skip_bad) if test else None
     with waiting("Loading torch"):
         from toolkit.nn.device import pick_device
         from toolkit.solvers.evaluate import accuracies
@@ -89,7 +95,7 @@ def fit(
             loss = now.loss
             show_progress(now)
 
-        known = problems.gold_templates if gold or table is None else {}
+        known = problems.gold_templates if use_gold else {}
         trained = chosen.fit(
             SolverInput(problems, known, table, config, seed),
             device=pick_device(device),

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from toolkit.cli.output import echo, json_option, note, print_json, progress, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
-    constants_option,
+    auto_constants_option,
     device_option,
     gold_share,
     method_option,
@@ -25,6 +25,7 @@ from toolkit.cli.parameters import (
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.data import ProblemSet, read_problems, write_table
+from toolkit.data.constants import AUTO, TO_SEARCH
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
@@ -70,7 +71,7 @@ Examples:
 @test_option
 @workers_options
 @device_option
-@constants_option
+@auto_constants_option
 @skip_bad_option
 @json_option
 def train(
@@ -87,7 +88,7 @@ def train(
     spec: ClusterSpec | None,
     storage: str | None,
     device: str,
-    constants: tuple[Constant, ...],
+    constants: tuple[Constant, ...] | None,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
@@ -101,8 +102,8 @@ def train(
     if test and not then_solver:
         raise click.UsageError("--test is for the solver: give --then-solver too.")
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad, constants=constants)
-        tested = read_problems(test, skip_bad=skip_bad, constants=constants) if test else None
+        problems = read_problems(data, skip_bad=skip_bad)
+        tested = read_problems(test, skip_bad=skip_bad) if test else None
     with waiting("Loading torch"):
         from torch.utils.tensorboard.writer import SummaryWriter
 
@@ -114,11 +115,17 @@ def train(
     settings = LoopConfig(
         method=method,
         seed=seed,
-        constants=tuple(show(constant) for constant in constants),
+        known=gold,
+        constants=AUTO if constants is None else tuple(show(constant) for constant in constants),
         solver_kind=then_solver or "gts",
         **{find_method(method).section: config},
     )
     start = time.perf_counter()
+    with progress("Choosing constants", TO_SEARCH) as advance:
+        settings, choice = settings.with_chosen_constants(problems, advance)
+    if choice is not None:
+        note(choice.sentence())
+    problems = problems.with_constants(settings.v_const)
     with (
         computing(spec, pick_device(device), storage, note) as compute,
         _alone_in(out),
@@ -136,12 +143,15 @@ def train(
                 bars.epoch(figures)
 
             model = work.fit(out, label=out.name, on_batch=bars.batch, on_epoch=on_epoch)
+        if choice is not None:
+            choice.save(out)
         last = model.history[-1]
         figures: dict[str, Any] = {
             "out": str(out),
             "method": method,
             "problems": len(problems),
             "gold": model.origin.known,
+            "constants": list(settings.constants),
             "epochs": last.epoch,
             "loss": last.loss,
             "reached": last.reached,

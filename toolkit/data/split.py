@@ -25,7 +25,7 @@ def split(
         raise WarmkitError("Each part of a split needs a share above 0.")
     sizes = dict.fromkeys(parts, 0)
     assigned: dict[str, str] = {}
-    for group in _groups(_shuffled(problems["id"].to_list(), seed), together):
+    for group in _groups(shuffled(problems["id"].to_list(), seed), together):
         name = min(parts, key=lambda part: (sizes[part] + len(group) / 2) / parts[part])
         sizes[name] += len(group)
         assigned |= dict.fromkeys(group, name)
@@ -41,13 +41,15 @@ def folds(
     return split(problems, {f"fold{i}": 1.0 for i in range(count)}, seed, together)
 
 
-def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr]:
-    """D_s, problem → template, with a share of the equations. A larger share includes every smaller one.
-
-    Chosen equations that do not hold are left out.
-    """
+def gold_ids(problems: ProblemSet, share: float, seed: int) -> frozenset[str]:
+    """The problems whose equations are used, if a share of them is. A larger share includes every smaller."""
     with_equation = problems.table.filter(pl.col("equation").is_not_null())["id"].to_list()
-    chosen = set(_shuffled(with_equation, seed)[: round(share * len(with_equation))])
+    return frozenset(shuffled(with_equation, seed)[: round(share * len(with_equation))])
+
+
+def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr]:
+    """D_s, problem → template, with a share of the equations. Those that do not hold are left out."""
+    chosen = gold_ids(problems, share, seed)
     if not chosen:
         return {}
     return {
@@ -57,7 +59,7 @@ def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr
     }
 
 
-def _shuffled(ids: Sequence[str], seed: int) -> list[str]:
+def shuffled(ids: Sequence[str], seed: int) -> list[str]:
     """The ids in an order that depends on the seed and the ids alone."""
     return sorted(ids, key=lambda name: blake2b(f"{seed}/{name}".encode(), digest_size=16).digest())
 

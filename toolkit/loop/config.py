@@ -3,7 +3,8 @@
 Each method in METHODS and each solver in SOLVERS adds its own section.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, create_model, field_validator
 from pydantic_core import PydanticCustomError
@@ -11,7 +12,10 @@ from pydantic_core import PydanticCustomError
 from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
 from toolkit.config import Section, Seed
-from toolkit.equations import Constant, EquationError, parse_constant
+from toolkit.data import ProblemSet
+from toolkit.data.constants import AUTO, ConstantChoice, choose_constants
+from toolkit.data.split import gold_ids
+from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, parse_constant
 from toolkit.errors import did_you_mean
 from toolkit.loop.annotators import ANNOTATORS
 from toolkit.methods import METHODS, GenerateConfig, StepOne
@@ -80,7 +84,9 @@ class _LoopConfig(Section):
         le=1,
         description="share of data's equations in D_s at the start; null: all, but none with the oracle",
     )
-    constants: tuple[str, ...] = Field(("1", "π"), max_length=100)
+    constants: Literal["auto"] | Annotated[tuple[str, ...], Field(max_length=100)] = Field(
+        AUTO, description="V_const; auto: 1, π and what held-out answers profit from"
+    )
     seed: Seed = Field(0, description="of everything random: samples, training, solvers")
     method: str = Field("warm", description=f"of step one: one of {', '.join(METHODS)}")
     warm_start: bool = Field(True, description="start from the model of the previous round, not from scratch")
@@ -115,7 +121,23 @@ class _LoopConfig(Section):
 
     @property
     def v_const(self) -> tuple[Constant, ...]:
+        """The constants; before they are chosen, those to begin with."""
+        if self.constants == AUTO:
+            return DEFAULT_CONSTANTS
         return tuple(parse_constant(text) for text in self.constants)
+
+    def with_chosen_constants(
+        self, problems: ProblemSet, advance: Callable[[int], object] = lambda count: None
+    ) -> tuple[Self, ConstantChoice | None]:
+        """The configuration with a list of constants, and why; None if the list was given.
+
+        Of gold equations, only those in D_s at the start are looked at.
+        """
+        if self.constants != AUTO:
+            return self, None
+        gold = gold_ids(problems, self.known_share, self.seed)
+        choice = choose_constants(problems, gold, self.seed, advance)
+        return self.model_copy(update={"constants": choice.names}), choice
 
     @property
     def known_share(self) -> float:

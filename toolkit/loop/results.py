@@ -70,6 +70,8 @@ def run_figures(state: RunState) -> report.RunFigures:
         seed=config.seed,
         command=f"warmkit loop --config {run.folder}/config.yaml --run another-name",
         config=to_yaml(config),
+        constants=tuple(config.constants),
+        choice=run.constant_choice,
         metrics=metrics,
         final=_shares(final),
         references={name: _shares(result) for name, result in references.items()},

@@ -23,6 +23,7 @@ import polars as pl
 
 from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
+from toolkit.data.constants import AUTO, ConstantChoice
 from toolkit.data.export import EQUATIONS
 from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
 from toolkit.data.split import split
@@ -58,6 +59,12 @@ class Run:
     @property
     def constants(self) -> tuple[Constant, ...]:
         return self.config.v_const
+
+    @property
+    def constant_choice(self) -> ConstantChoice | None:
+        """Why it has its constants; None if they were given."""
+        written = self.ledger.fact("constants")
+        return None if written is None else ConstantChoice.from_dict(written)
 
     @property
     def store(self) -> Path:
@@ -143,10 +150,14 @@ def create_run(
     if name is not None and (root / name).exists():
         raise taken
     problems, test = sets or read_sets(config)
+    config, choice = config.with_chosen_constants(problems)
+    problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
 
     def begin_ledger(building: Path) -> None:
         with closing(Ledger(building / "state.sqlite", new=True)) as ledger, ledger.transaction():
             ledger.set_fact("format", FORMAT)
+            if choice is not None:
+                ledger.set_fact("constants", choice.as_dict())
 
     folder = build_folder(root, names, config, problems, test, begin_ledger)
     if folder is None:
@@ -165,6 +176,8 @@ def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
             raise WarmkitError(f"{folder}: another version of warmkit made this run. Begin a new one.")
         own = own_config(LoopConfig, folder)
         if config is not None:
+            if config.constants == AUTO:  # they were chosen when it began
+                config = config.model_copy(update={"constants": own.constants})
             refuse_changes(folder, own, config, "stop.", "Resume without these settings, or begin a new run.")
             own = own.model_copy(update={"stop": config.stop})
     except BaseException:

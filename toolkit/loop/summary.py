@@ -19,6 +19,7 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
     end = run.ledger.fact("end") or {}
     return {
         "run": run.name,
+        "constants": list(run.config.constants),
         "rounds": len({item.round for item in run.ledger.batch()}),
         "labels": int(last.get(("pool", "labels"), 0)),
         "reached": last.get(("pool", "reached")),

@@ -1,13 +1,14 @@
 """Step one: methods that find equations from answers, by their names. Nothing here loads torch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from toolkit.config import Section, settings_of
 from toolkit.data import ProblemSet, as_problem_set
+from toolkit.data.constants import AUTO, choose_constants, parse_constants, with_constants_of
 from toolkit.errors import look_up
 from toolkit.methods.base import (
     Epoch,
@@ -70,6 +71,7 @@ def train(
     method: str | type[StepOne] = "warm",
     *,
     known: Known | None = None,
+    constants: Literal["auto"] | Sequence[str] = AUTO,
     settings: Mapping[str, object] | Section | None = None,
     folder: Path | str | None = None,
     seed: int = 0,
@@ -80,11 +82,20 @@ def train(
     """Train a method to find equations from answers; returns a model that `generate` takes.
 
     `known` is D_s, problem → template: equations that may be used (`problems.gold_templates`: all of them).
+    `constants` is V_const, ["1", "100", "π"]. auto: those of the problem set and of `known`, and what the
+    answers ask for besides (`warmkit.choose_constants`).
     `settings` are dotted keys of the method's configuration, {"train.epochs": 5}. With a folder the model is
     saved there, after every epoch if the method trains.
     """
     chosen = find_method(method) if isinstance(method, str) else method
     config = settings_of(chosen.Config, settings)
-    data = FitInput(as_problem_set(problems), known or {}, config, seed)
+    given, choice = as_problem_set(problems), None
+    if constants == AUTO:
+        choice = choose_constants(with_constants_of(given, (known or {}).values()), seed=seed)
+    given = given.with_constants(parse_constants(constants) if choice is None else choice.constants)
+    data = FitInput(given, known or {}, config, seed)
     options = FitOptions(resume=resume, device=device, on_epoch=on_epoch)
-    return chosen.fit(data, None if folder is None else Path(folder), options)
+    model = chosen.fit(data, None if folder is None else Path(folder), options)
+    if choice is not None and folder is not None:
+        choice.save(Path(folder))
+    return model

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from toolkit.active.calibration import Reliability
+from toolkit.data.constants import ConstantChoice
 from toolkit.statistics import Difference
 
 
@@ -82,5 +83,7 @@ class RunFigures:
     asked: Sequence[Asked] = ()
     disputed: Sequence[Disputed] = ()
     spurious: Sequence[Spurious] = ()
+    constants: Sequence[str] = ()
+    choice: ConstantChoice | None = None  # why these constants; None if they were given
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

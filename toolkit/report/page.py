@@ -22,6 +22,7 @@ SECTIONS = {
     "asked": ("Questions", problems.asked),
     "disputed": ("Disputed", problems.disputed),
     "spurious": ("By chance", problems.spurious),
+    "constants": ("Constants", running.constants),
     "cost": ("Cost", running.cost),
     "reproduce": ("Run again", running.reproduce),
 }

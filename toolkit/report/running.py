@@ -1,11 +1,47 @@
-"""Sections on what the run cost, and how to run it again."""
+"""Sections on the constants of the run, what it cost, and how to run it again."""
 
 from toolkit.report import svg
 from toolkit.report.figures import RunFigures
 from toolkit.report.markup import Child, Html, tag
-from toolkit.report.parts import missing, plots, section
+from toolkit.report.parts import missing, plots, section, table
 from toolkit.report.results import RUN, WITHIN_CHANCE
 from toolkit.report.values import count, duration, gain, known, middle, number, percent
+
+REJECTED = 8  # constants that were not chosen: the strongest are enough
+
+
+def constants(figures: RunFigures) -> Html:
+    heading = "Constants"
+    how = "Numbers that equations may use even if the text does not have them."
+    why = (
+        " They were chosen before the first round: a constant is kept if held-out answers profit. Won and"
+        " lost are those that are right only with it, and only without it; opened are answers that nothing"
+        " else reaches; by chance is what the best of some numbers wins that no book asks for."
+    )
+    listed = tag("p", "V_const = {", tag("b", ", ".join(figures.constants)), "}")
+    if figures.choice is None:
+        return section("constants", heading, how, listed, missing("They were given, not chosen."))
+    others = [row for row in figures.choice.evidence if not row.chosen][:REJECTED]
+    rows = [
+        (
+            tag("b", row.constant) if row.chosen else row.constant,
+            "yes" if row.chosen else "no",
+            number(row.gold),
+            number(row.opened),
+            f"{row.won:,} − {row.lost:,}",
+            number(row.chance),
+            f"{row.template} ({row.in_class:,})" if row.template else "–",
+        )
+        for row in (*figures.choice.found, *others)
+    ]
+    head = ("Constant", "Chosen", "Gold equations", "Opened", "Won − lost", "By chance", "Commonest class")
+    return section(
+        "constants",
+        heading,
+        how + why,
+        listed,
+        table("Evidence for and against constants", head, rows),
+    )
 
 
 def cost(figures: RunFigures) -> Html:

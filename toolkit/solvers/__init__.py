@@ -1,13 +1,14 @@
 """Step two: solvers by their names. Nothing here loads torch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from toolkit.config import Section, settings_of
 from toolkit.data import Candidates, ProblemSet, as_candidates, as_problem_set
+from toolkit.data.constants import AUTO, parse_constants, with_constants_of
 from toolkit.equations import Expr
 from toolkit.errors import look_up
 from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, read_solver
@@ -54,6 +55,7 @@ def fit_solver(
     solver: str | type[Solver] = "gts",
     *,
     known: Mapping[str, Expr] | None = None,
+    constants: Literal["auto"] | Sequence[str] = AUTO,
     settings: Mapping[str, object] | Section | None = None,
     seed: int = 0,
     device: "torch.device | None" = None,
@@ -61,13 +63,20 @@ def fit_solver(
 ) -> Solver:
     """Train a solver on candidates and on equations that are known (D_s, problem → template).
 
-    Without candidates and without `known` it learns from the gold equations of the problems. `settings` are
-    keys of the solver's configuration, {"epochs": 20}.
+    Without candidates and without `known` it learns from the gold equations of the problems. `constants` is
+    V_const, ["1", "100", "π"]; auto: those of the problem set, and those of the equations it learns from.
+    `settings` are keys of the solver's configuration, {"epochs": 20}.
     """
     chosen = find_solver(solver) if isinstance(solver, str) else solver
     given = as_problem_set(problems)
     table = as_candidates(candidates, given)
+    from_gold = known is None and table is None
+    if constants == AUTO:
+        templates = [*(table.templates if table else ()), *(known or {}).values()]
+        given = with_constants_of(given, templates, from_gold)
+    else:
+        given = given.with_constants(parse_constants(constants))
     if known is None:
-        known = given.gold_templates if table is None else {}
+        known = given.gold_templates if from_gold else {}
     data = SolverInput(given, known, table, settings_of(chosen.Config, settings), seed)
     return chosen.fit(data, device=device, on_progress=on_progress)

@@ -7,7 +7,7 @@ import click
 
 from toolkit.cli.annotate.target import DEFAULT, Target, opened, target_options, warn
 from toolkit.cli.output import echo, json_option, print_json, progress, waiting
-from toolkit.cli.parameters import COUNT, constants_option, skip_bad_option
+from toolkit.cli.parameters import COUNT, auto_constants_option, skip_bad_option
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 
@@ -29,7 +29,7 @@ Examples:
 @click.option("--round", "round_", default=1, show_default=True, type=COUNT, help="Ask in this round.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be sent.")
 @target_options
-@constants_option
+@auto_constants_option
 @skip_bad_option
 @json_option
 def push(
@@ -41,7 +41,7 @@ def push(
     folder: Path | None,
     run_name: str | None,
     runs: Path,
-    constants: tuple[Constant, ...],
+    constants: tuple[Constant, ...] | None,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
@@ -71,7 +71,8 @@ def push(
             _print_dry_run(missing, len(asked) - missing, target.store.folder, as_json)
             return
         title = project or (f"warmkit {run_name}" if run_name else "warmkit")
-        _push(target, asked, title, constants, as_json)
+        used = target.constants if problems is None else problems.constants
+        _push(target, asked, title, used, as_json)
 
 
 def _store_exists(path: Path) -> bool:
@@ -106,14 +107,18 @@ def _push(
 
 
 def _read(
-    data: str, candidates: Path | None, skip_bad: bool, constants: tuple[Constant, ...]
+    data: str, candidates: Path | None, skip_bad: bool, constants: tuple[Constant, ...] | None
 ) -> "tuple[ProblemSet, Candidates | None]":
     from toolkit.data import read_candidates, read_problems
+    from toolkit.data.constants import with_constants_of
 
-    problems = read_problems(data, skip_bad=skip_bad, constants=constants)
+    problems = read_problems(data, skip_bad=skip_bad)
     if not len(problems):
         raise WarmkitError(f"{data}: there are no problems to ask about.")
-    return problems, read_candidates(candidates, problems) if candidates else None
+    table = read_candidates(candidates, problems) if candidates else None
+    if constants is None:
+        return with_constants_of(problems, table.templates if table else ()), table
+    return problems.with_constants(constants), table
 
 
 def _open_questions(target: Target) -> "list[Question]":
