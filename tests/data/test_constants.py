@@ -6,6 +6,7 @@ import random
 import polars as pl
 import pytest
 from kinds import everyday, fence, made, percentage, side
+from pydantic import TypeAdapter
 
 from toolkit.data import PROBLEMS, ProblemSet, read_problems
 from toolkit.data.constants import (
@@ -110,7 +111,8 @@ def test_a_choice_is_the_same_after_json():
     choice = choose_constants(made({everyday: 60, percentage: 12}, 2))
     written = json.loads(json.dumps(choice.as_dict()))
     assert written["constants"] == ["1", "100", "π"]
-    assert ConstantChoice.from_dict(written) == choice
+    evidence = TypeAdapter(list[Evidence]).validate_python(written["evidence"])
+    assert ConstantChoice.of(written["constants"], evidence, written["problems"]) == choice
 
 
 def test_the_chance_of_a_gain_is_that_of_the_sign_test():

@@ -11,8 +11,8 @@ Gold equations count only where the caller allows it. Roots are not looked for.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from math import comb
 from pathlib import Path
@@ -118,7 +118,7 @@ class ConstantChoice:
         write_description(folder / "constants.json", self.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; `from_dict` reads it."""
+        """For JSON."""
         return {
             "constants": list(self.names),
             "problems": self.problems,
@@ -126,13 +126,9 @@ class ConstantChoice:
         }
 
     @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> "ConstantChoice":
-        known = [field.name for field in fields(Evidence)]
-        return cls(
-            tuple(parse_constant(name) for name in written["constants"]),
-            tuple(Evidence(**{name: row[name] for name in known}) for row in written["evidence"]),
-            written["problems"],
-        )
+    def of(cls, constants: Iterable[str], evidence: Iterable[Evidence], problems: int) -> "ConstantChoice":
+        """A choice that was written down."""
+        return cls(tuple(map(parse_constant, constants)), tuple(evidence), problems)
 
 
 @dataclass(frozen=True)

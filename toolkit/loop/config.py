@@ -101,8 +101,10 @@ class _LoopConfig(Section):
 
     @field_validator("constants")
     @classmethod
-    def _are_constants(cls, constants: tuple[str, ...]) -> tuple[str, ...]:
-        for written in constants:
+    def _are_constants(
+        cls, constants: Literal["auto"] | tuple[str, ...]
+    ) -> Literal["auto"] | tuple[str, ...]:
+        for written in () if constants == AUTO else constants:
             try:
                 parse_constant(written)
             except EquationError as error:

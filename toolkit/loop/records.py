@@ -3,15 +3,22 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic takes the one of `typing` only from Python 3.12 on
 
 from toolkit.annotators.questions import ResponseKind, ShownCandidate
+from toolkit.data.constants import Evidence
+from toolkit.equations import parse_constant
 
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=10**9)]
 RoundNumber = Annotated[int, Field(ge=0, le=10**6)]
+
+
+def _constant(text: str) -> str:
+    parse_constant(text)
+    return text
 
 
 class End(TypedDict):
@@ -20,6 +27,14 @@ class End(TypedDict):
     rule: str
     sentence: str
     round: RoundNumber
+
+
+class Choice(TypedDict):
+    """A `ConstantChoice`, as it is written down."""
+
+    constants: list[Annotated[str, AfterValidator(_constant)]]
+    evidence: list[Evidence]
+    problems: Count
 
 
 class OpenResult(TypedDict):
@@ -45,6 +60,7 @@ class GenerateResult(TypedDict):
 class SolverResult(TypedDict):
     answer_accuracy: Figure
     class_accuracy: Figure | None
+    right: Annotated[str, Field(pattern="^[01]*$")]  # a mark for each test problem
 
 
 class ChooseResult(TypedDict):
@@ -56,7 +72,11 @@ class AnnotateResult(TypedDict):
     open: Count
 
 
-FACTS: Mapping[str, TypeAdapter[Any]] = {"format": TypeAdapter(int), "end": TypeAdapter(End)}
+FACTS: Mapping[str, TypeAdapter[Any]] = {
+    "format": TypeAdapter(int),
+    "end": TypeAdapter(End),
+    "constants": TypeAdapter(Choice),
+}
 RESULTS: Mapping[str, TypeAdapter[Any]] = {
     "open": TypeAdapter(OpenResult),
     "train": TypeAdapter(TrainResult),

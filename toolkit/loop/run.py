@@ -64,7 +64,7 @@ class Run:
     def constant_choice(self) -> ConstantChoice | None:
         """Why it has its constants; None if they were given."""
         written = self.ledger.fact("constants")
-        return None if written is None else ConstantChoice.from_dict(written)
+        return None if written is None else ConstantChoice.of(**written)
 
     @property
     def store(self) -> Path:
