@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 LONGEST = 900  # seconds: on no machine does a step of a test take so long, unless it hangs
@@ -32,9 +33,12 @@ def with_helpers(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def children(process: int) -> list[int]:
-    """Of all its threads: a child belongs to the one that started it."""
-    lists = Path(f"/proc/{process}/task").glob("*/children")
-    return [int(child) for one in lists for child in one.read_text().split()]
+    """Of all its threads: a child belongs to the one that started it. None if it has ended."""
+    found = []
+    with suppress(OSError):
+        for one in Path(f"/proc/{process}/task").glob("*/children"):
+            found += [int(child) for child in one.read_text().split()]
+    return found
 
 
 def descendants(process: int) -> list[int]:

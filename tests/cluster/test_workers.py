@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
@@ -18,11 +19,29 @@ from toolkit.cluster.session import ClusterSpec, Session
 from toolkit.cluster.train import train_on_workers
 from toolkit.compute import ClusterCompute, LocalCompute
 from toolkit.config import load_config
-from toolkit.data import write_table
+from toolkit.data import read_problems, write_table
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
 from toolkit.methods.warm import Warm
 
+# Training on workers, killed in the moment in which it tells its first epoch.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from toolkit.cluster.session import ClusterSpec, session
+from toolkit.cluster.train import train_on_workers
+from toolkit.config import load_config
+from toolkit.data import read_problems
+from toolkit.methods import FitInput, FitOptions
+from toolkit.methods.warm import Warm
+
+data, out, storage, *settings = sys.argv[1:]
+problems = read_problems(data)
+given = FitInput(problems, problems.gold_templates, load_config(Warm.Config, None, settings))
+options = FitOptions(on_epoch=lambda epoch: os.kill(os.getpid(), signal.SIGKILL))
+with session(ClusterSpec(workers=2)) as started:
+    train_on_workers(started, Warm, given, Path(out), options, label="killed", storage=storage)
+"""
 EPOCHS = 10  # on workers half a second each at least: time to kill something before the last
 EXACT = (*WARM, "model.dropout=0", "train.batch=16", f"train.epochs={EPOCHS}")
 CPU = torch.device("cpu")
@@ -81,24 +100,29 @@ def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, 
 def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     session, problems, alone, tmp_path
 ):
-    data, storage = tmp_path / "problems.parquet", tmp_path / "storage"
+    data, out, storage = tmp_path / "problems.parquet", tmp_path / "model", str(tmp_path / "storage")
     write_table(problems.table, data)
-    arguments = ["--gold", "all", "--workers", "2", "--storage", str(storage), *sets(EXACT)]
-    out = tmp_path / "first" / "model"
-    train = [sys.executable, "-m", "toolkit.cli", "train", str(data), "--out", str(out)]
-    with subprocess.Popen(
-        [*train, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=without_ray()
-    ) as driver:
-        told = next((line for line in driver.stderr if line.startswith("epoch")), "")
-        cluster = descendants(driver.pid)
-        driver.kill()
-    assert told.startswith("epoch 1:")
+    command = [sys.executable, "-c", KILLED, str(data), str(out), storage, *EXACT]
+    cluster = set()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=without_ray()) as driver:
+        while driver.poll() is None:
+            cluster.update(descendants(driver.pid))
+            time.sleep(0.05)
+        assert driver.returncode == -signal.SIGKILL, driver.stderr.read()
     wait_for_the_end_of(cluster)
     assert not (out / "model.json").exists()
-    again = run("train", data, "--out", tmp_path / "second" / "model", *arguments)
-    assert again.exit_code == 0, again.output
-    assert "epoch 1:" not in again.output
-    same_weights(alone, tmp_path / "second" / "model")
+    told = []
+    train_on_workers(
+        session,
+        Warm,
+        fit_input(read_problems(data)),
+        out,
+        FitOptions(on_epoch=lambda epoch: told.append(epoch.epoch)),
+        label="killed",
+        storage=storage,
+    )
+    assert told and 1 not in told
+    same_weights(alone, out)
 
 
 def test_a_storage_that_cannot_be_written_is_a_sentence(session, problems, tmp_path):
