@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -159,6 +160,49 @@ def test_a_page_of_the_state_that_is_broken_is_a_sentence_too(tmp_path):
     result = call(tmp_path, "show", "a")
     assert result.exit_code == 1
     assert "state.sqlite: the state of the run" in result.output
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE facts SET value = '[1]' WHERE name = 'end'",
+        "UPDATE facts SET value = '{\"rule\": 3}' WHERE name = 'end'",
+        "UPDATE facts SET value = 'no JSON' WHERE name = 'format'",
+        "UPDATE metrics SET value = 'much'",
+        "UPDATE metrics SET value = 9e999",
+        "UPDATE metrics SET round = -1 WHERE round = 1",
+        "UPDATE stages SET seconds = 'long'",
+        "UPDATE asked SET candidates = '{'",
+        "UPDATE asked SET why = CAST(x'ff' AS TEXT)",
+        "DROP TABLE asked",
+    ],
+)
+def test_what_is_wrong_in_one_ledger_does_not_hide_the_other_runs(tmp_path, statement):
+    make(tmp_path, "good")
+    state = make(tmp_path, "bad").folder / "state.sqlite"
+    with closing(sqlite3.connect(state, isolation_level=None)) as database:
+        database.execute(statement)
+    found = {entry["run"]: entry for entry in answer(tmp_path, "list")["runs"]}
+    assert (found["good"]["state"], found["bad"]["state"]) == ("ended", "damaged")
+    assert str(state) in found["bad"]["problem"] and "runs repair" in found["bad"]["problem"]
+    for words in (("show", "bad"), ("compare", "good", "bad")):
+        result = call(tmp_path, *words)
+        assert result.exit_code == 1 and str(state) in result.output
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "state.sqlite"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut"])
+def test_a_run_that_lacks_a_file_is_damaged_and_does_not_begin_anew(tmp_path, name, damage):
+    path = make(tmp_path, "a").folder / name
+    content = path.read_bytes()
+    path.unlink()
+    if damage != "missing":
+        path.write_bytes(b"" if damage == "empty" else content[: len(content) // 3])
+    (entry,) = answer(tmp_path, "list")["runs"]
+    assert entry["state"] == "damaged" and str(path) in entry["problem"]
+    result = CliRunner().invoke(main, ["loop", "--run", "a", "--resume", "--runs", str(tmp_path)])
+    assert result.exit_code == 1 and str(path) in result.output
+    assert not (path.parent / "round-01").exists()
 
 
 def test_a_run_is_running_while_somebody_holds_it_and_stopped_if_nothing_ended_it(tmp_path):
