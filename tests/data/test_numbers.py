@@ -167,3 +167,10 @@ def test_a_long_run_of_anything_is_read_in_linear_time(piece: str, lang: str) ->
     started = time.process_time()
     find_numbers(text, lang)
     assert time.process_time() - started < 3  # a fifth of a second; a quadratic pattern takes many
+
+
+def test_a_number_of_hundreds_of_digits_is_noise_and_one_of_ninety_nine_is_a_finite_float():
+    long, longer = "9" * 99, "9" * 400
+    (operand,) = find_numbers(f"{longer} and {long}", "en")
+    assert operand.value == int(long)
+    assert float(operand.value) == 1e99
