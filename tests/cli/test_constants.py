@@ -63,7 +63,9 @@ def test_a_model_is_trained_with_the_constants_of_its_problems_and_a_solver_with
     assert json.loads((tmp_path / "gts" / "solver.json").read_text())["constants"] == ["1", "100", "π"]
     refused = run(*fit, "--out", tmp_path / "other", "--constants", "1,π")
     assert refused.exit_code == 1 and "--constants 1,π,100" in refused.output
-    exported = run("export", file, "--candidates", candidates, "--gold", "--out", tmp_path / "e.csv", "--json")
+    exported = run(
+        "export", file, "--candidates", candidates, "--gold", "--out", tmp_path / "e.csv", "--json"
+    )
     assert json.loads(exported.stdout)["gold"] == 80
     again = run("train", file, "--out", model, "--method", "search", "--resume", "--json")
     assert again.exit_code == 0

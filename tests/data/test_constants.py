@@ -21,6 +21,7 @@ from toolkit.data.split import gold_ids
 from toolkit.equations import DEFAULT_CONSTANTS, parse, show
 from toolkit.errors import WarmkitError
 
+
 def names(problems: ProblemSet, **more) -> tuple[str, ...]:
     return choose_constants(problems, **more).names
 
