@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from toolkit.active.calibration import Reliability
+from toolkit.data.constants import ConstantChoice, Evidence, parse_constants
 from toolkit.data.schema import METRICS
 from toolkit.report.figures import Asked, Disputed, RunFigures, Spurious
 from toolkit.statistics import Difference
@@ -141,6 +142,17 @@ def example() -> RunFigures:
     return make_example()
 
 
+CHOICE = ConstantChoice(
+    parse_constants(["1", "100", "π"]),
+    (
+        Evidence("100", True, 27, 38, 1, 2, "N0 / N1 * 100", 26),
+        Evidence("4", False, 2, 3, 3, 1, "N0 / 4", 3),
+        Evidence("7"),
+    ),
+    1500,
+)
+
+
 def make_example() -> RunFigures:
     return RunFigures(
         name="three-languages",
@@ -174,6 +186,8 @@ def make_example() -> RunFigures:
         asked=QUESTIONS,
         disputed=DISPUTED,
         spurious=SPURIOUS,
+        constants=CHOICE.names,
+        choice=CHOICE,
         stage_seconds={"train WARM": 861.2, "generate": 214.9, "calibrate": 3.4, "quick solver": 388.0,
                        "final solver": 344.5},
         versions={"warmkit": "0.1.0", "python": "3.11.9", "torch": "2.6.0", "polars": "1.30.0"},

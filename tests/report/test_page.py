@@ -250,3 +250,12 @@ def test_markup_is_kept_and_everything_else_is_escaped():
 )
 def test_numbers_are_written_for_people(shown, expected):
     assert shown == expected
+
+
+def test_constants_are_listed_with_what_speaks_for_them(example):
+    page = Reader(render(example))
+    assert "V_const = {1, 100, π}" in page.shown
+    for cell in ("38 − 1", "N0 / N1 * 100 (26)", "3 − 3"):
+        assert cell in page.shown
+    given = Reader(render(dataclasses.replace(example, choice=None)))
+    assert "V_const = {1, 100, π}" in given.shown and "They were given, not chosen." in given.shown

@@ -189,7 +189,7 @@ def parse_constants(names: Sequence[str]) -> tuple[Constant, ...]:
     try:
         return tuple(parse_constant(name) for name in names)
     except EquationError as error:
-        raise WarmkitError(f"{error}.") from None
+        raise WarmkitError(f"{', '.join(names)[:80]}: {error}. Constants are numbers, or π.") from None
 
 
 def with_constants_of(problems: ProblemSet, templates: Iterable[Expr], from_gold: bool = False) -> ProblemSet:

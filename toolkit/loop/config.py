@@ -13,7 +13,7 @@ from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
 from toolkit.config import Section, Seed
 from toolkit.data import ProblemSet
-from toolkit.data.constants import AUTO, ConstantChoice, choose_constants
+from toolkit.data.constants import AUTO, ConstantChoice, choose_constants, parse_constants
 from toolkit.data.split import gold_ids
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, parse_constant
 from toolkit.errors import did_you_mean
@@ -99,6 +99,17 @@ class _LoopConfig(Section):
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
     references: bool = Field(True, description="also train with no annotations and with everything annotated")
 
+    @field_validator("constants", mode="before")
+    @classmethod
+    def _as_list(cls, written: object) -> object:
+        if isinstance(written, str) and written != AUTO:
+            return tuple(name.strip() for name in written.split(","))  # as --constants takes them
+        if isinstance(written, list | tuple) and all(type(name) in (str, int, float) for name in written):
+            return tuple(str(name) for name in written)
+        if written != AUTO:
+            raise PydanticCustomError("constants", "write auto, or a list such as [1, 100, π]")
+        return written
+
     @field_validator("constants")
     @classmethod
     def _are_constants(
@@ -126,7 +137,7 @@ class _LoopConfig(Section):
         """The constants; before they are chosen, those to begin with."""
         if self.constants == AUTO:
             return DEFAULT_CONSTANTS
-        return tuple(parse_constant(text) for text in self.constants)
+        return parse_constants(self.constants)
 
     def with_chosen_constants(
         self, problems: ProblemSet, advance: Callable[[int], object] = lambda count: None
