@@ -61,14 +61,18 @@ def test_a_sweep_of_four_trials(ray, file, tmp_path):
 
 
 def test_a_trial_that_fails_is_a_row_with_its_error_and_not_the_end(ray, file, tmp_path):
-    space = ("--set", "space={constants: [['1'], ['one']], gold: [0.5]}")
+    space = ("--set", "space={beam_width: [1, 3], gold: [0.5]}")
     out = tmp_path / "sweep"
-    result = run("tune", file, "--out", out, *space)
-    assert result.exit_code == 0
+    assert run("tune", file, "--out", out, *space, "--trials", "1").exit_code == 0
+    (done,) = (out / "trials").glob("*.json")
+    blocked = done.stem.replace("1", "2")
+    (out / "trials" / blocked).write_text("in the place of its folder", encoding="utf-8")
+    result = run("tune", file, "--out", out, *space, "--resume")
+    assert result.exit_code == 0, result.output
     assert "1 trials failed" in result.output and "1 of 2 trials are left" in result.output
     good, bad = pl.read_parquet(out / "results.parquet").iter_rows(named=True)
     assert (good["state"], good["error"]) == ("done", None)
-    assert (bad["state"], bad["reached"]) == ("failed", None) and "one" in bad["error"]
+    assert (bad["state"], bad["reached"]) == ("failed", None) and blocked in bad["error"]
 
 
 def test_a_searcher_proposes_settings_as_trials_end(ray, file, tmp_path):
