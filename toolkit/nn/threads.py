@@ -1,8 +1,9 @@
 """How many threads the commands compute with: one, unless a person says otherwise.
 
 Threads of torch wait for each other by spinning. Beside another busy process they wait for a core as well,
-and training all but stops; on a quiet machine a second thread gains little at the default sizes, and much at
-512 units (bench/busy.py). Cores are used by processes instead: Ray workers, trials, members of a solver.
+and training all but stops (bench/busy.py); on a quiet machine a second thread gains little at the default
+sizes, and much at 512 units (bench/ray.py). Cores are used by processes instead: Ray workers, and the trials
+of a sweep.
 
 In Python, torch's threads belong to the program that imports warmkit.
 """
