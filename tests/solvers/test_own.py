@@ -44,7 +44,7 @@ class Nearest(Solver):
         self.seen = [(frozenset(words), template) for words, template in seen]
 
     @classmethod
-    def fit(cls, data, *, device=None, on_progress=lambda progress: None):
+    def fit(cls, data, *, device=None, folder=None, resume=False, on_progress=lambda progress: None):
         known = dict(data.known)
         if data.candidates is not None:
             for row in data.candidates.likeliest.iter_rows(named=True):

@@ -11,6 +11,8 @@ HINTS = {
     "cluster-too-small": "Take --workers {available} or fewer, or a larger cluster (--address).",
     "storage-not-shared": "Name one with --storage.",
     "damaged-run": "`warmkit runs repair` saves what can be read.",
+    "training-exists": "Go on with --resume, or name another folder.",
+    "training-stopped": "Go on with --resume.",
     "run-exists": "Go on with --resume, or name another one with --run.",
     "sweep-exists": "Go on with --resume, or name another one with --name.",
     "no-sweep": "Leave out --resume.",

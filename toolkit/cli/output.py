@@ -90,8 +90,8 @@ def solver_progress(label: str) -> Iterator[Callable[[SolverProgress], None]]:
         def on_progress(now: SolverProgress) -> None:
             nonlocal shown
             reached = parts * now.done // now.total
-            advance(reached - shown)
-            shown = reached
+            advance(max(reached - shown, 0))
+            shown = max(reached, shown)
 
         yield on_progress
 

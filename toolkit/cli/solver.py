@@ -34,7 +34,8 @@ def solver() -> None:
 Examples:
   warmkit solver fit bundled:en --out models/gts
   warmkit solver fit mine.jsonl --candidates candidates.parquet --kind graph2tree --out models/g2t
-  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts"""
+  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts
+  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts --resume"""
 )
 @click.argument("data")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the solver.")
@@ -45,6 +46,7 @@ Examples:
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file.")
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same solver.")
+@click.option("--resume", is_flag=True, help="Go on with the stopped training in --out.")
 @device_option
 @auto_constants_option
 @skip_bad_option
@@ -63,8 +65,11 @@ def fit(
     constants: tuple[Constant, ...] | None,
     skip_bad: bool,
     as_json: bool,
+    resume: bool,
 ) -> None:
     """Train on the equations of DATA; the solver goes to the folder --out.
+
+    What was learnt is kept there after every epoch: a training that is stopped goes on with --resume.
 
     Without --candidates it learns from the gold equations of DATA. With --candidates it learns from the
     candidates alone, unless --gold is given.
@@ -99,6 +104,8 @@ def fit(
         trained = chosen.fit(
             SolverInput(problems, known, table, config, seed),
             device=pick_device(device),
+            folder=out,
+            resume=resume,
             on_progress=on_progress,
         )
     trained.save(out)

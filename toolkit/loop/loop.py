@@ -212,9 +212,10 @@ class Loop:
     def _solver(self, round_: int) -> None:
         def work() -> Mapping[str, Any]:
             this_round = self.state.round(round_, self.compute)
-            solver = this_round.fit_solver(self.state.candidates(round_), self._on_progress)
+            folder = self.state.run.round_folder(round_) / "solver"
+            solver = this_round.fit_solver(self.state.candidates(round_), self._on_progress, folder)
             if solver is not None:
-                solver.save(self.state.run.round_folder(round_) / "solver")
+                solver.save(folder)
             return measure(solver, self.state.test)
 
         figures = self._stage(

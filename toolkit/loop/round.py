@@ -81,14 +81,21 @@ class Round:
             temperature = calibrate(generated, right)
         return candidates_of(generated, self.problems, temperature)
 
-    def fit_solver(self, candidates: Candidates | None, on_progress: OnProgress = nothing) -> Solver | None:
-        """Step two, on D_s and the candidates of the other problems; None if there is no equation at all."""
+    def fit_solver(
+        self, candidates: Candidates | None, on_progress: OnProgress = nothing, folder: Path | None = None
+    ) -> Solver | None:
+        """Step two, on D_s and the candidates of the other problems; None if there is no equation at all.
+
+        In a folder it goes on with what the folder holds. The solver is not saved yet.
+        """
         if not self.known and not candidates:
             return None
         data = SolverInput(
             self.problems, self.known, candidates, self.config.solver_settings, self.config.seed
         )
-        return self.config.solver_class.fit(data, device=self.compute.device, on_progress=on_progress)
+        return self.config.solver_class.fit(
+            data, device=self.compute.device, folder=folder, resume=True, on_progress=on_progress
+        )
 
     def gold_equivalent(self, candidates: Candidates) -> float | None:
         """The share of problems whose equation is of the gold class, None if there are no gold equations.

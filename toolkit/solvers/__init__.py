@@ -59,13 +59,16 @@ def fit_solver(
     settings: Mapping[str, object] | Section | None = None,
     seed: int = 0,
     device: "torch.device | None" = None,
+    folder: Path | str | None = None,
+    resume: bool = False,
     on_progress: OnProgress = lambda progress: None,
 ) -> Solver:
     """Train a solver on candidates and on equations that are known (D_s, problem → template).
 
     Without candidates and without `known` it learns from the gold equations of the problems. `constants` is
     V_const, ["1", "100", "π"]; auto: those of the problem set, and those of the equations it learns from.
-    `settings` are keys of the solver's configuration, {"epochs": 20}.
+    `settings` are keys of the solver's configuration, {"epochs": 20}. With a `folder`, what was learnt is kept there
+    after every epoch, and `resume` goes on with it; save the solver in the same folder in the end.
     """
     chosen = find_solver(solver) if isinstance(solver, str) else solver
     given = as_problem_set(problems)
@@ -79,4 +82,10 @@ def fit_solver(
     if known is None:
         known = given.gold_templates if from_gold else {}
     data = SolverInput(given, known, table, settings_of(chosen.Config, settings), seed)
-    return chosen.fit(data, device=device, on_progress=on_progress)
+    return chosen.fit(
+        data,
+        device=device,
+        folder=None if folder is None else Path(folder),
+        resume=resume,
+        on_progress=on_progress,
+    )

@@ -7,6 +7,7 @@ module must not import torch when it is imported: names and settings are needed 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -50,6 +51,17 @@ class SolverInput:
     config: Section
     seed: int = 0
 
+    def digest(self) -> str:
+        """A digest of the problems and of the equations to learn."""
+        digest = sha256()
+        for row in self.problems.table.select("id", "text", "answer", "lang").iter_rows():
+            template = self.known.get(row[0])
+            digest.update(repr((row, None if template is None else show(template))).encode())
+        if self.candidates is not None:
+            for row in self.candidates.table.select("problem_id", "template", "posterior").iter_rows():
+                digest.update(repr(row).encode())
+        return digest.hexdigest()
+
 
 @dataclass(frozen=True)
 class SolverProgress:
@@ -57,7 +69,8 @@ class SolverProgress:
 
     done: int
     total: int
-    loss: float
+    loss: float  # the mean of the last epoch
+    right: float | None = None  # the share of held-out answers after it; None if nothing is held out
 
 
 OnProgress = Callable[[SolverProgress], object]
@@ -81,8 +94,14 @@ class Solver(ABC):
         data: SolverInput,
         *,
         device: "torch.device | None" = None,
+        folder: Path | None = None,
+        resume: bool = False,
         on_progress: OnProgress = lambda progress: None,
-    ) -> Self: ...
+    ) -> Self:
+        """Learn from equations. A solver that trains keeps its state in the folder after every epoch.
+
+        With `resume` it goes on with that state, or begins if there is none. `save` ends it.
+        """
 
     @abstractmethod
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:

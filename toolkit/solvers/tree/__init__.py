@@ -16,6 +16,7 @@ from toolkit.equations import Constant, EquationError, Expr, evaluate, klasses
 from toolkit.solvers.base import OnProgress, Solution, Solver, SolverDescription, SolverInput
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.tree.folder import forget_training
 
 if TYPE_CHECKING:
     import torch
@@ -63,11 +64,13 @@ class Gts(Solver):
         data: SolverInput,
         *,
         device: "torch.device | None" = None,
+        folder: Path | None = None,
+        resume: bool = False,
         on_progress: OnProgress = lambda progress: None,
     ) -> Self:
         from toolkit.solvers.tree.train import train
 
-        return train(cls, data, device, on_progress)
+        return train(cls, data, device, folder, resume, on_progress)
 
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
         import torch
@@ -136,13 +139,14 @@ class Gts(Solver):
 
         save_weights(folder / "weights.safetensors", nn.ModuleList(self.networks).state_dict())
         self.describe(folder, answers=self.plausibility.counts, vocabulary=self.vocabulary.words)
+        forget_training(folder)
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
         from torch import nn
 
         from toolkit.nn.weights import load_network
-        from toolkit.solvers.tree.train import new_networks
+        from toolkit.solvers.tree.member import new_networks
 
         written, config, constants = cls.described(folder)
         assert isinstance(config, SolverConfig)

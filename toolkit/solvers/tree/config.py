@@ -19,11 +19,19 @@ class SolverConfig(Section):
     epochs: int = Field(50, ge=1, le=1_000_000, description="Xie and Sun: 80")
     batch: int = Field(32, ge=1, le=1_000_000, description="Xie and Sun: 64")
     lr: float = Field(2e-3, gt=0, le=100, description="Xie and Sun: 1e-3")
-    lr_decay: float = Field(0.5, gt=0, le=1)
-    lr_decay_every: int = Field(25, ge=1, le=1_000_000, description="Xie and Sun: 20")
+    warm_up: float = Field(
+        0.03, ge=0, lt=1, description="share of the steps until lr is reached; then it falls to zero"
+    )
+    average: float = Field(0.999, ge=0, lt=1, description="of the weights over steps; 0: the last ones")
+    held_out: float = Field(
+        0.05, ge=0, le=0.5, description="share of the problems that the best epoch is chosen by"
+    )
+    patience: int = Field(
+        0, ge=0, le=1_000_000, description="epochs without a better one that end training; 0: none do"
+    )
     weight_decay: float = Field(1e-5, ge=0, le=100)
     clip: float = Field(5.0, gt=0, le=1e9)
-    beam: int = Field(10, ge=1, le=100_000, description="beams at test time; Xie and Sun: 5")
+    beam: int = Field(10, ge=1, le=1_000, description="beams at test time; Xie and Sun: 5")
     plausible: bool = Field(True, description="rank beams by the kind of value they come to as well")
     target: Literal["best", "posterior"] = Field(
         "posterior", description="learn a problem's likeliest class, or all of them weighted by posterior"

@@ -1,0 +1,108 @@
+"""What a training keeps in its folder until the solver is saved: what it learns from, and each network.
+
+training/training.json          solver, configuration, constants, seed, digest of the data
+training/problems.parquet, known.json, candidates.parquet    the data, for networks in other processes
+training/network-N/             the state of a network after its last epoch
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from toolkit.config import changed_keys
+from toolkit.data import Candidates, ProblemSet, write_table
+from toolkit.equations import parse_constant, parse_template, show
+from toolkit.errors import WarmkitError
+from toolkit.solvers.base import SolverInput
+from toolkit.solvers.tree.config import SolverConfig
+from toolkit.storage.atomic import replacing
+from toolkit.storage.description import damaged, read_description, write_description
+
+FORMAT = "warmkit-training-1"
+DESCRIPTION = "training.json"
+
+
+def training_folder(folder: Path) -> Path:
+    """Where the state of a training is, in the folder of the solver to be."""
+    return folder / "training"
+
+
+def network_folder(training: Path, member: int) -> Path:
+    return training / f"network-{member + 1}"
+
+
+def forget_training(folder: Path) -> None:
+    """Delete the state of a training whose solver is saved."""
+    shutil.rmtree(training_folder(folder), ignore_errors=True)
+
+
+def begin(training: Path, solver: str, data: SolverInput, resume: bool) -> None:
+    """Write down what is trained; with `resume`, check that it is the same as what the folder has."""
+    if (training / DESCRIPTION).exists():
+        if not resume:
+            raise WarmkitError(f"{training.parent}: there is an unfinished training here.", "training-exists")
+        _check_same(training, solver, data)
+        return
+    shutil.rmtree(training, ignore_errors=True)  # of a training that was killed before it began
+    fields = {
+        "format": FORMAT,
+        "solver": solver,
+        "config": data.config.model_dump(),
+        "constants": [show(constant) for constant in data.problems.constants],
+        "seed": data.seed,
+        "data": data.digest(),
+    }
+    write_description(training / DESCRIPTION, fields)
+
+
+def _check_same(training: Path, solver: str, data: SolverInput) -> None:
+    written = read_description(training / DESCRIPTION, "training", FORMAT)
+    try:
+        config = type(data.config).model_validate(written["config"])
+        changed = {
+            "the kind of solver": written["solver"] != solver,
+            "the data": written["data"] != data.digest(),
+            "the constants": written["constants"] != [show(constant) for constant in data.problems.constants],
+            "the seed": written["seed"] != data.seed,
+        }
+    except (LookupError, TypeError, ValueError):
+        raise damaged(training / DESCRIPTION, "training") from None
+    changed |= dict.fromkeys(changed_keys(config, data.config), True)
+    if names := [name for name, is_changed in changed.items() if is_changed]:
+        raise WarmkitError(
+            f"{training.parent}: {', '.join(names)} changed since it was started: not resumed."
+        )
+
+
+def write_data(training: Path, data: SolverInput) -> None:
+    """For other processes."""
+    write_table(data.problems.table, training / "problems.parquet")
+    with replacing(training / "known.json") as temporary:
+        known = {problem_id: show(template) for problem_id, template in data.known.items()}
+        temporary.write_text(json.dumps(known), encoding="utf-8")
+    if data.candidates is not None:
+        write_table(data.candidates.table, training / "candidates.parquet")
+
+
+def read_data(training: Path) -> tuple[str, SolverInput]:
+    """What `write_data` wrote, and the name of the solver."""
+    written: dict[str, Any] = read_description(training / DESCRIPTION, "training", FORMAT)
+    try:
+        constants = tuple(parse_constant(text) for text in written["constants"])
+        known = json.loads((training / "known.json").read_text(encoding="utf-8"))
+        candidates = training / "candidates.parquet"
+        data = SolverInput(
+            ProblemSet(pl.read_parquet(training / "problems.parquet"), constants),
+            {problem_id: parse_template(text) for problem_id, text in known.items()},
+            Candidates(pl.read_parquet(candidates)) if candidates.exists() else None,
+            SolverConfig.model_validate(written["config"]),
+            int(written["seed"]),
+        )
+        if data.digest() != written["data"]:
+            raise ValueError
+    except (LookupError, TypeError, ValueError, OSError, pl.exceptions.PolarsError):
+        raise damaged(training / DESCRIPTION, "training") from None
+    return str(written["solver"]), data

@@ -1,0 +1,246 @@
+"""Training of one of the networks of a tree solver.
+
+All randomness of an epoch comes from (seed, network, epoch), and one thread trains a network: it ends with
+the same weights, bit for bit, whether it was stopped and resumed or not, in whichever process it was trained.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from toolkit.data import Vocabulary, vocabulary_of
+from toolkit.data.vocabulary import PAD_AT, UNKNOWN_AT
+from toolkit.equations import Constant
+from toolkit.errors import WarmkitError
+from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
+from toolkit.nn.checkpoint import FILE, load_training, save_training
+from toolkit.nn.memory import keep_freed_memory
+from toolkit.nn.seeds import seeded
+from toolkit.solvers.base import SolverInput, SolverProgress
+from toolkit.solvers.evaluate import accuracies
+from toolkit.solvers.plausibility import Plausibility
+from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.tree.examples import Examples, Tokens, make_examples
+from toolkit.solvers.tree.forest import Forest
+from toolkit.solvers.tree.gts import GtsNetwork
+
+if TYPE_CHECKING:
+    from toolkit.solvers.tree import Gts
+
+LEAST_HELD_OUT = 100  # a share with fewer problems says too little: nothing is held out then
+EVERY = 20  # batches between two reports
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What all networks of a solver learn from."""
+
+    data: SolverInput
+    config: SolverConfig
+    vocabulary: Vocabulary
+    tensors: ProblemTensors
+    examples: Examples
+    learnt: Tensor  # rows of `examples.problems`
+    held_out: Tensor  # rows of the problems that the best epoch is chosen by
+
+    @property
+    def steps(self) -> int:
+        """Batches of an epoch, about."""
+        return -(-len(self.learnt) // self.config.batch)
+
+
+def make_lessons(data: SolverInput) -> Lessons:
+    config, problems = data.config, data.problems
+    assert isinstance(config, SolverConfig)
+    vocabulary = vocabulary_of(problems, config.min_count)
+    examples = make_examples(data, config, Tokens(problems.constants))
+    if not len(examples.row):
+        raise WarmkitError("There is no equation to learn from.", "no-equations")
+    order = torch.randperm(len(examples.problems), generator=torch.Generator().manual_seed(data.seed))
+    size = int(config.held_out * len(order))
+    size = size if size >= LEAST_HELD_OUT else 0
+    return Lessons(
+        data,
+        config,
+        vocabulary,
+        to_tensors(problems, vocabulary),
+        examples,
+        order[size:].sort()[0],
+        examples.problems[order[:size].sort()[0]],
+    )
+
+
+def new_networks(
+    network: type[GtsNetwork], words: int, constants: tuple[Constant, ...], config: SolverConfig, seed: int
+) -> list[GtsNetwork]:
+    """The networks that vote, each with initial weights of its own."""
+    return [_new_network(network, words, constants, config, seed, i) for i in range(config.members)]
+
+
+def _new_network(
+    network: type[GtsNetwork],
+    words: int,
+    constants: tuple[Constant, ...],
+    config: SolverConfig,
+    seed: int,
+    member: int,
+) -> GtsNetwork:
+    with seeded(_member_seed(seed, member), 0):
+        return network(words, Tokens(constants), config)
+
+
+def _member_seed(seed: int, member: int) -> int:
+    """The seed of a member; that of the first is the seed of a solver with a single network."""
+    return seed + 1_000 * member
+
+
+def train_member(
+    solver: "type[Gts]",
+    lessons: Lessons,
+    member: int,
+    device: torch.device,
+    folder: Path | None,
+    on_progress: Callable[[SolverProgress], object],
+) -> GtsNetwork:
+    """The network of the best epoch. With a folder it goes on from there, and is saved after every epoch.
+
+    `done` and `total` of the progress are batches of this network.
+    """
+    keep_freed_memory()
+    data, config = lessons.data, lessons.config
+    words, constants = len(lessons.vocabulary), data.problems.constants
+    network = _new_network(solver.network(), words, constants, config, data.seed, member).to(device)
+    averaged, best = deepcopy(network), deepcopy(network)
+    for kept in (averaged, best):
+        kept.requires_grad_(False).eval()
+    everything = nn.ModuleList([network, averaged, best])
+    optimizer = torch.optim.Adam(
+        network.parameters(), lr=config.lr, weight_decay=config.weight_decay, fused=True
+    )
+    history: list[dict[str, Any]] = []
+    if folder is not None and (folder / FILE).exists():
+        _, history = load_training(folder, everything, optimizer)
+    total = config.epochs * lessons.steps
+    last = SolverProgress(0, total, 0.0)
+    with one_thread():
+        for epoch in range(len(history) + 1, config.epochs + 1):
+            if _has_settled(history, config.patience):
+                break
+            done = (epoch - 1) * lessons.steps
+
+            def on_batch(batches: int, done: int = done, last: SolverProgress = last) -> None:
+                if batches % EVERY == 0:
+                    on_progress(replace(last, done=min(done + batches, total)))
+
+            with seeded(_member_seed(data.seed, member), epoch) as generator:
+                loss = _run_epoch(network, averaged, lessons, optimizer, epoch, generator, on_batch)
+            right = _held_out_answers(solver, averaged, lessons)
+            if right is None or right >= max((figures["right"] for figures in history), default=0.0):
+                best.load_state_dict(averaged.state_dict())
+            history.append({"loss": loss, "right": right})
+            if folder is not None:
+                save_training(folder, everything, optimizer, {}, history)
+            last = SolverProgress(epoch * lessons.steps, total, loss, right)
+            on_progress(last)
+    if history:
+        on_progress(SolverProgress(total, total, history[-1]["loss"], history[-1]["right"]))
+    return best
+
+
+def _has_settled(history: Sequence[dict[str, Any]], patience: int) -> bool:
+    """Whether no more of the held-out answers were right for `patience` epochs."""
+    shares = [figures["right"] for figures in history if figures["right"] is not None]
+    return bool(patience) and len(shares) > patience and max(shares[-patience:]) <= max(shares[:-patience])
+
+
+def _held_out_answers(solver: "type[Gts]", network: GtsNetwork, lessons: Lessons) -> float | None:
+    """The share of the held-out answers that the likeliest equation gives."""
+    if not len(lessons.held_out):
+        return None
+    problems = lessons.data.problems.take(lessons.held_out.tolist())
+    greedy = lessons.config.model_copy(update={"beam": 1})
+    alone = solver([network], lessons.vocabulary, Plausibility({}), greedy, problems.constants)
+    return accuracies(alone, problems)["answer_accuracy"]
+
+
+def _run_epoch(
+    network: GtsNetwork,
+    averaged: GtsNetwork,
+    lessons: Lessons,
+    optimizer: torch.optim.Optimizer,
+    epoch: int,
+    generator: torch.Generator,
+    on_batch: Callable[[int], object],
+) -> float:
+    """One pass over the examples; the mean loss."""
+    config, examples, tensors = lessons.config, lessons.examples, lessons.tensors
+    network.train()
+    device = next(network.parameters()).device
+    operators = len(network.tokens.operators)
+    problems, depths = examples.problems[lessons.learnt], examples.depths(operators)[lessons.learnt]
+    total = weights = 0.0
+    batches = like_lengths(tensors.all.lengths[problems], config.batch, generator)
+    for done, chosen in enumerate(batches, 1):
+        chosen = chosen[depths[chosen].argsort(descending=True, stable=True)]
+        rows = problems[chosen]
+        # A problem is read once, however many equations it is to learn.
+        learnt = [(text, i) for text, row in enumerate(rows.tolist()) for i in examples.of_problem[row]]
+        owner, example = [text for text, _ in learnt], [i for _, i in learnt]
+        batch = _without_some_words(tensors.batch(rows), config.word_dropout, generator)
+        source = network.source(batch.to(device))
+        forest = Forest.of(
+            [examples.prefixes[i] for i in example], owner, operators, config.max_tokens, device
+        )
+        weight = examples.weight[example].to(device)
+        losses = -network.decoder.log_prob(source, forest) * weight
+        optimizer.zero_grad(set_to_none=True)
+        (losses.sum() / len(rows)).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), config.clip)
+        step = (epoch - 1) * lessons.steps + done
+        for group in optimizer.param_groups:
+            group["lr"] = config.lr * _rate(step, config.epochs * lessons.steps, config.warm_up)
+        optimizer.step()
+        _average(averaged, network, step, config.average)
+        total += float(losses.detach().sum())
+        weights += float(weight.sum())
+        on_batch(done)
+    return total / weights
+
+
+def _rate(step: int, steps: int, warm_up: float) -> float:
+    """The share of the learning rate in a step: up to 1 during the warm-up, then down to zero."""
+    rising = max(1.0, warm_up * steps)
+    return min(step / rising, max(0.0, (steps + 1 - step) / (steps + 1 - rising)))
+
+
+@torch.no_grad()
+def _average(averaged: nn.Module, network: nn.Module, step: int, decay: float) -> None:
+    """Exponential moving average; the first steps count less, since they are far from the last."""
+    kept = min(decay, step / (step + 10))
+    torch._foreach_lerp_(list(averaged.parameters()), list(network.parameters()), 1 - kept)
+
+
+def _without_some_words(batch: Batch, share: float, generator: torch.Generator) -> Batch:
+    """The batch with a share of its words unknown, as rare words are in new texts; numbers stay."""
+    if not share:
+        return batch
+    dropped = torch.rand(batch.tokens.shape, generator=generator) < share
+    dropped &= ~batch.is_number & (batch.tokens != PAD_AT)
+    return replace(batch, tokens=torch.where(dropped, UNKNOWN_AT, batch.tokens))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Sums are split over threads, so their number changes the last bits."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
