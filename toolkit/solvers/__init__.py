@@ -67,8 +67,9 @@ def fit_solver(
 
     Without candidates and without `known` it learns from the gold equations of the problems. `constants` is
     V_const, ["1", "100", "π"]; auto: those of the problem set, and those of the equations it learns from.
-    `settings` are keys of the solver's configuration, {"epochs": 20}. With a `folder`, what was learnt is kept there
-    after every epoch, and `resume` goes on with it; save the solver in the same folder in the end.
+    `settings` are keys of the solver's configuration, {"epochs": 20}. With a `folder`, what was learnt is
+    kept there after every epoch, and `resume` goes on with it; save the solver in the same folder in
+    the end.
     """
     chosen = find_solver(solver) if isinstance(solver, str) else solver
     given = as_problem_set(problems)

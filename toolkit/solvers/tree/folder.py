@@ -10,19 +10,36 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+from pydantic import TypeAdapter, ValidationError
 
 from toolkit.config import changed_keys
 from toolkit.data import Candidates, ProblemSet, write_table
+from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import parse_constant, parse_template, show
 from toolkit.errors import WarmkitError
 from toolkit.solvers.base import SolverInput
 from toolkit.solvers.tree.config import SolverConfig
 from toolkit.storage.atomic import replacing
-from toolkit.storage.description import damaged, read_description, write_description
+from toolkit.storage.description import (
+    Description,
+    damaged,
+    first_problem,
+    read_description,
+    write_description,
+)
+from toolkit.storage.tables import read_parquet
 
 FORMAT = "warmkit-training-1"
 DESCRIPTION = "training.json"
+_KNOWN = TypeAdapter(dict[str, str])
+
+
+class TrainingDescription(Description):
+    solver: str
+    config: dict[str, Any]
+    constants: list[str]
+    seed: int
+    data: str
 
 
 def training_folder(folder: Path) -> Path:
@@ -59,22 +76,26 @@ def begin(training: Path, solver: str, data: SolverInput, resume: bool) -> None:
 
 
 def _check_same(training: Path, solver: str, data: SolverInput) -> None:
-    written = read_description(training / DESCRIPTION, "training", FORMAT)
+    written = _read(training)
     try:
         config = type(data.config).model_validate(written["config"])
-        changed = {
-            "the kind of solver": written["solver"] != solver,
-            "the data": written["data"] != data.digest(),
-            "the constants": written["constants"] != [show(constant) for constant in data.problems.constants],
-            "the seed": written["seed"] != data.seed,
-        }
-    except (LookupError, TypeError, ValueError):
-        raise damaged(training / DESCRIPTION, "training") from None
+    except ValidationError as error:
+        raise damaged(training / DESCRIPTION, "training", first_problem(error)) from None
+    changed = {
+        "the kind of solver": written["solver"] != solver,
+        "the data": written["data"] != data.digest(),
+        "the constants": written["constants"] != [show(constant) for constant in data.problems.constants],
+        "the seed": written["seed"] != data.seed,
+    }
     changed |= dict.fromkeys(changed_keys(config, data.config), True)
     if names := [name for name, is_changed in changed.items() if is_changed]:
         raise WarmkitError(
             f"{training.parent}: {', '.join(names)} changed since it was started: not resumed."
         )
+
+
+def _read(training: Path) -> dict[str, Any]:
+    return read_description(training / DESCRIPTION, "training", FORMAT, TrainingDescription)
 
 
 def write_data(training: Path, data: SolverInput) -> None:
@@ -89,20 +110,21 @@ def write_data(training: Path, data: SolverInput) -> None:
 
 def read_data(training: Path) -> tuple[str, SolverInput]:
     """What `write_data` wrote, and the name of the solver."""
-    written: dict[str, Any] = read_description(training / DESCRIPTION, "training", FORMAT)
+    written, candidates = _read(training), training / "candidates.parquet"
     try:
-        constants = tuple(parse_constant(text) for text in written["constants"])
-        known = json.loads((training / "known.json").read_text(encoding="utf-8"))
-        candidates = training / "candidates.parquet"
+        known = _KNOWN.validate_json((training / "known.json").read_bytes())
         data = SolverInput(
-            ProblemSet(pl.read_parquet(training / "problems.parquet"), constants),
+            ProblemSet(
+                read_parquet(training / "problems.parquet", PROBLEMS),
+                tuple(parse_constant(text) for text in written["constants"]),
+            ),
             {problem_id: parse_template(text) for problem_id, text in known.items()},
-            Candidates(pl.read_parquet(candidates)) if candidates.exists() else None,
+            Candidates(read_parquet(candidates, CANDIDATES)) if candidates.exists() else None,
             SolverConfig.model_validate(written["config"]),
-            int(written["seed"]),
+            written["seed"],
         )
-        if data.digest() != written["data"]:
-            raise ValueError
-    except (LookupError, TypeError, ValueError, OSError, pl.exceptions.PolarsError):
-        raise damaged(training / DESCRIPTION, "training") from None
-    return str(written["solver"]), data
+    except (ValueError, OSError):  # an EquationError and a ValidationError are ValueErrors
+        raise damaged(training / DESCRIPTION, "training", "it does not fit what it learns from") from None
+    if data.digest() != written["data"]:
+        raise damaged(training / DESCRIPTION, "training", "it learns from other data")
+    return written["solver"], data

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
+from pydantic import TypeAdapter
 from torch import Tensor, nn
+from typing_extensions import TypedDict  # pydantic takes the one of `typing` only from Python 3.12 on
 
 from toolkit.data import Vocabulary, vocabulary_of
 from toolkit.data.vocabulary import PAD_AT, UNKNOWN_AT
@@ -35,6 +37,16 @@ if TYPE_CHECKING:
 
 LEAST_HELD_OUT = 100  # a share with fewer problems says too little: nothing is held out then
 EVERY = 20  # batches between two reports
+
+
+class Figures(TypedDict):
+    """The figures of an epoch."""
+
+    loss: float
+    right: float | None  # share of the held-out answers; None if nothing is held out
+
+
+HISTORY = TypeAdapter(list[Figures])
 
 
 @dataclass(frozen=True)
@@ -123,9 +135,9 @@ def train_member(
     optimizer = torch.optim.Adam(
         network.parameters(), lr=config.lr, weight_decay=config.weight_decay, fused=True
     )
-    history: list[dict[str, Any]] = []
+    history: list[Figures] = []
     if folder is not None and (folder / FILE).exists():
-        _, history = load_training(folder, everything, optimizer)
+        _, history = load_training(folder, everything, optimizer, HISTORY)
     total = config.epochs * lessons.steps
     last = SolverProgress(0, total, 0.0)
     with one_thread():
@@ -141,7 +153,7 @@ def train_member(
             with seeded(_member_seed(data.seed, member), epoch) as generator:
                 loss = _run_epoch(network, averaged, lessons, optimizer, epoch, generator, on_batch)
             right = _held_out_answers(solver, averaged, lessons)
-            if right is None or right >= max((figures["right"] for figures in history), default=0.0):
+            if right is None or right >= max((figures["right"] or 0.0 for figures in history), default=0.0):
                 best.load_state_dict(averaged.state_dict())
             history.append({"loss": loss, "right": right})
             if folder is not None:
@@ -153,7 +165,7 @@ def train_member(
     return best
 
 
-def _has_settled(history: Sequence[dict[str, Any]], patience: int) -> bool:
+def _has_settled(history: Sequence[Figures], patience: int) -> bool:
     """Whether no more of the held-out answers were right for `patience` epochs."""
     shares = [figures["right"] for figures in history if figures["right"] is not None]
     return bool(patience) and len(shares) > patience and max(shares[-patience:]) <= max(shares[:-patience])
