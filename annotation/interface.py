@@ -1,15 +1,18 @@
 """The labeling page: its layout is interface.xml, its words are those of the problem's language."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolkit.annotators.questions import ShownCandidate, labels
 from toolkit.data.languages import language, languages
 from toolkit.data.languages.language import PageLabels
 from toolkit.equations import show_number
+
+if TYPE_CHECKING:
+    from label_studio_sdk.label_interface import LabelInterface
 
 PICK, EQUATION, REASON = "pick", "equation", "reason"  # the controls of interface.xml
 OWN, BAD = "own", "bad"  # picks that are not a candidate
@@ -22,6 +25,24 @@ REASONS = {WRONG_KEY: "k", "not solvable": "n", "unclear text": "u", "not a word
 def page() -> str:
     """The labeling config, as Label Studio takes it."""
     return Path(__file__).with_name("interface.xml").read_text(encoding="utf-8")
+
+
+def fits_page(task: Mapping[str, Any]) -> bool:
+    """Whether a task has what the page shows, and its predictions are ones of the page.
+
+    A server takes any task, and shows a broken page then. Label Studio's own SDK knows what a page can hold.
+    """
+    interface = _interface()
+    return bool(interface.validate_task({"data": task["data"]})) and all(
+        interface.validate_prediction(prediction) for prediction in task.get("predictions", ())
+    )
+
+
+@cache
+def _interface() -> "LabelInterface":
+    from label_studio_sdk.label_interface import LabelInterface  # it takes half a second to load
+
+    return LabelInterface(page())
 
 
 def words(lang: str) -> PageLabels:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from annotation.answers import Imported
 from annotation.api import project_counts
 from annotation.client import Client, Gone, Unreachable
+from annotation.interface import fits_page
 from annotation.project import gone, set_model_version
 from annotation.reconcile import reconcile
 from annotation.store import TaskStore
@@ -102,13 +103,17 @@ def _send(
 
 def _import(client: Client, project: int, questions: Sequence[Question]) -> list[int]:
     """The ids of the new tasks, in order; none if the server imports them later."""
+    tasks = [task_of(question) for question in questions]
+    for question, task in zip(questions, tasks, strict=True):
+        if not fits_page(task):
+            raise WarmkitError(f"problem {question.problem_id}: its task does not fit the labeling page.")
     answer = client.call(
         f"sending {len(questions)} tasks to project {project}",
         Imported,
         "POST",
         f"api/projects/{project}/import",
         params={"return_task_ids": "true"},
-        json=[task_of(question) for question in questions],
+        json=tasks,
     )
     return answer.task_ids or []
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.answers import Annotation, OddAnswer, fitted
-from annotation.interface import HOTKEYS, REASONS, choices, instructions, page, reasons
+from annotation.interface import HOTKEYS, REASONS, choices, fits_page, instructions, page, reasons
 from annotation.tasks import Key, RawAnnotation, key_in, key_of, raw_of, response_of, task_of
 from toolkit.annotators.judge import judge
 from toolkit.annotators.questions import Question, ShownCandidate
@@ -93,13 +93,13 @@ def test_the_page_names_what_the_tasks_hold_and_the_instructions_speak_three_lan
         assert part in instructions()
 
 
-def test_the_sdk_finds_nothing_wrong_with_the_page_and_a_choice_of_it():
-    from label_studio_sdk.label_interface import LabelInterface
-
-    interface = LabelInterface(page())
+def test_a_task_fits_the_page_and_one_that_lacks_a_part_or_claims_too_much_does_not():
     task = task_of(QUESTION)
-    assert interface.validate_task({"data": task["data"]})
-    assert interface.validate_prediction(task["predictions"][0])
+    assert fits_page(task)
+    assert not fits_page({**task, "data": {"problem": task["data"]["problem"]}})
+    assert not fits_page({**task, "predictions": [{**task["predictions"][0], "score": 1.5}]})
+    elsewhere = {"from_name": "other", "to_name": "problem", "type": "choices", "value": {"choices": ["a"]}}
+    assert not fits_page({**task, "predictions": [{"result": [elsewhere], "score": 0.5}]})
 
 
 def test_candidate_own_and_bad_are_read():

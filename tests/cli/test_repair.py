@@ -52,7 +52,7 @@ def original(tmp_path_factory) -> Path:
             run.ledger.finish(round_, "train", 1.0, {"epochs": 1})
             run.ledger.finish(round_, "generate", 1.0, FIGURES)
             run.ledger.measure(round_, "pool", FIGURES)
-            solved = {"answer_accuracy": 0.5, "class_accuracy": None}
+            solved = {"answer_accuracy": 0.5, "class_accuracy": None, "right": "10"}
             run.ledger.finish(round_, "solver", 1.0, solved)
             run.ledger.measure(round_, "test", solved)
             result = {"batch": [(item.problem_id, item.why, item.kind, item.candidates) for item in batch]}

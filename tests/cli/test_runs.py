@@ -53,7 +53,9 @@ def make(root: Path, name: str, *settings: str, end: str | None = "rounds") -> R
             run.ledger.measure(round_, "pool", {**pool, "gold_equivalent": 0.5 + round_ / 10})
             run.ledger.measure(round_, "test", {"answer_accuracy": accuracy})
             right = "".join("1" if i < accuracy * len(run.test) else "0" for i in range(len(run.test)))
-            run.ledger.finish(round_, "solver", 0.0, {"answer_accuracy": accuracy, "right": right})
+            run.ledger.finish(
+                round_, "solver", 0.0, {"answer_accuracy": accuracy, "class_accuracy": None, "right": right}
+            )
             if round_ < len(ACCURACY):
                 run.ledger.add_batch([BatchItem(round_, f"p{round_}", "why", "random", ())])
                 run.ledger.finish(round_, "choose", 0.5, {})
@@ -92,6 +94,7 @@ def test_runs_are_listed_with_their_figures_the_newest_first(tmp_path):
         "seconds": 38.5,
         "report": str(tmp_path / "second" / "report.html"),
         "data": "bundled:en",
+        "constants": ["1", "π"],
         "annotator": "oracle",
         "strategy": "random",
         "state": "ended",
@@ -294,7 +297,9 @@ def test_compare_pairs_the_solvers_of_two_runs_problem_by_problem(tmp_path):
         marks[144 : 144 + gained] = "1" * gained
         with closing(open_run(tmp_path, name).ledger) as ledger, ledger.transaction():
             right = "".join(marks)
-            ledger.finish(3, "solver", 0.0, {"answer_accuracy": right.count("1") / tests, "right": right})
+            share = right.count("1") / tests
+            tested = {"answer_accuracy": share, "class_accuracy": None, "right": right}
+            ledger.finish(3, "solver", 0.0, tested)
     first, better, alike = answer(tmp_path, "compare", "a", "better", "alike")["runs"]
     assert first["gain"] is None
     assert better["gain"]["difference"] == pytest.approx(18 / 240) and better["gain"]["low"] > 0

@@ -151,7 +151,7 @@ def test_a_description_with_other_values_works_or_is_a_sentence(folders, problem
         chosen = rng.choice(folders)
         folder = tmp_path / str(number) / chosen.name
         shutil.copytree(chosen, folder)
-        (path,) = folder.glob("*.json")
+        path = next(path for path in map(folder.joinpath, ("model.json", "solver.json")) if path.exists())
         described = json.loads(path.read_text(encoding="utf-8"))
         changed = {**described, "config": tamper_json(rng, described["config"])}
         path.write_text(json.dumps(changed), encoding="utf-8")

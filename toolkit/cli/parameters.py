@@ -168,7 +168,7 @@ def device_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     threads = click.option(
         "--threads",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 1_024),
         expose_value=False,
         callback=lambda ctx, param, value: use_threads(value),
         help="CPU threads. More are faster at 512 units on a machine that does nothing else, and far "

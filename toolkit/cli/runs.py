@@ -169,14 +169,14 @@ def repair(name: str, runs: Path, as_json: bool) -> None:
         )
         return
     if done.aside is None:
-        click.echo(f"{done.folder}: its state is whole. Nothing was changed.")
+        echo(f"{done.folder}: its state is whole. Nothing was changed.")
         return
     rows = [(table, f"{done.saved[table]:,}", f"{done.lost[table]:,}") for table in done.saved]
     print_table(f"run {name}", rows, ("", "saved", "lost"))
     if done.again:
         round_, stage = done.again[0]
-        click.echo(f"From {stage} in round {round_} on, stages are done again: {_resume(runs, name)}")
-    click.echo(f"The damaged file is {done.aside}")
+        echo(f"From {stage} in round {round_} on, stages are done again: {_resume(runs, name)}")
+    echo(f"The damaged file is {done.aside}")
 
 
 @runs.command(

@@ -30,6 +30,7 @@ from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
+from toolkit.methods.base import model_constants
 from toolkit.screen import Screen
 from toolkit.storage.folder import check_folder, working_in
 
@@ -112,6 +113,8 @@ def train(
         from toolkit.loop.round import Round
         from toolkit.nn.device import pick_device
 
+    if resume and constants is None and (out / "model.json").exists():  # they were chosen when it began
+        constants = model_constants(out)
     settings = LoopConfig(
         method=method,
         seed=seed,

@@ -225,11 +225,10 @@ class StepOne(ABC):
     def described(cls, folder: Path) -> tuple[dict[str, Any], Section, Origin, list[Epoch]]:
         """What `describe` wrote: all of it, and the parts that every method has."""
         written, path = read_model(folder, cls.Description), folder / "model.json"
-        try:
-            constants = tuple(parse_constant(text) for text in written["constants"])
-        except ValueError as error:
-            raise damaged(path, "model", f"constants: {error}") from None
-        config = complete_config(cls.Config, written["config"], str(path))
+        config, constants = (
+            complete_config(cls.Config, written["config"], str(path)),
+            _constants(written, path),
+        )
         origin = Origin(written["data"], written["problems"], written["known"], written["seed"], constants)
         return written, config, origin, [Epoch(**figures) for figures in written["history"]]
 
@@ -284,6 +283,18 @@ class Untrained(StepOne):
 def read_model(folder: Path, shape: type[ModelDescription] = ModelDescription) -> dict[str, Any]:
     """model.json of a folder."""
     return read_description(folder / "model.json", "model", FORMAT, shape)
+
+
+def model_constants(folder: Path) -> tuple[Constant, ...]:
+    """V_const of the model in a folder."""
+    return _constants(read_model(folder), folder / "model.json")
+
+
+def _constants(written: Mapping[str, Any], path: Path) -> tuple[Constant, ...]:
+    try:
+        return tuple(parse_constant(text) for text in written["constants"])
+    except ValueError as error:
+        raise damaged(path, "model", f"constants: {error}") from None
 
 
 def no_problems() -> WarmkitError:

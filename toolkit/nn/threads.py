@@ -2,8 +2,8 @@
 
 Threads of torch wait for each other by spinning. Beside another busy process they wait for a core as well,
 and training all but stops (bench/busy.py); on a quiet machine a second thread gains little at the default
-sizes, and much at 512 units (bench/ray.py). Cores are used by processes instead: Ray workers, and the trials
-of a sweep.
+sizes, and much at 512 units (bench/ray.py). Cores are used by processes instead: the networks of a
+solver, Ray workers, and the trials of a sweep.
 
 In Python, torch's threads belong to the program that imports warmkit.
 """

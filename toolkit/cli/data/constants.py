@@ -2,8 +2,8 @@
 
 import click
 
-from toolkit.cli.output import json_option, print_json, print_table, progress, waiting
-from toolkit.cli.parameters import gold_share, lang_option, skip_bad_option
+from toolkit.cli.output import echo, json_option, print_json, print_table, progress, waiting
+from toolkit.cli.parameters import SEED, gold_share, lang_option, skip_bad_option
 from toolkit.data import read_problems
 from toolkit.data.constants import TO_SEARCH, ConstantChoice, Evidence, choose_constants
 from toolkit.data.split import gold_ids
@@ -30,7 +30,7 @@ Examples:
     metavar="all|none|FRACTION",
     help="The share of FILE's equations to look at.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the problems of a large set.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the problems of a large set.")
 @lang_option
 @skip_bad_option
 @json_option
@@ -54,7 +54,7 @@ def constants(file: str, gold: float, seed: int, lang: str | None, skip_bad: boo
 
 def _print(file: str, choice: ConstantChoice) -> None:
     print_table(f"{file}, {choice.problems:,} problems", [_row(row) for row in choice.evidence], HEADERS)
-    click.echo(choice.sentence())
+    echo(choice.sentence())
 
 
 def _row(row: Evidence) -> tuple[str, ...]:

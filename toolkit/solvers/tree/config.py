@@ -44,6 +44,6 @@ class SolverConfig(Section):
     members: int = Field(
         2,
         ge=1,
-        le=64,
+        le=32,
         description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time",
     )

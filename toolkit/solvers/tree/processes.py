@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from queue import Queue
 from threading import Thread
+from typing import Any
 
 from toolkit.errors import WarmkitError
 from toolkit.solvers.base import SolverProgress
@@ -76,6 +77,12 @@ def _failure(training: Path, member: int, code: int) -> WarmkitError:
     )
 
 
+def _send(message: dict[str, Any]) -> None:
+    """A line for the process that reads our output."""
+    sys.stdout.write(f"{json.dumps(message)}\n")
+    sys.stdout.flush()
+
+
 def main(training: Path, member: int) -> None:
     import torch
 
@@ -88,7 +95,7 @@ def main(training: Path, member: int) -> None:
     assert issubclass(solver, Gts)
 
     def report(now: SolverProgress) -> None:
-        print(json.dumps(asdict(now)), flush=True)
+        _send(asdict(now))
 
     train_member(
         solver, make_lessons(data), member, torch.device("cpu"), network_folder(training, member), report
@@ -99,7 +106,7 @@ if __name__ == "__main__":
     try:
         main(Path(sys.argv[1]), int(sys.argv[2]))
     except WarmkitError as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+        _send({"error": str(error)})
         sys.exit(1)
     except BrokenPipeError:  # nobody waits for it any more
         os._exit(1)
