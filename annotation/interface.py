@@ -12,7 +12,7 @@ from toolkit.data.languages.language import PageLabels
 from toolkit.equations import show_number
 
 if TYPE_CHECKING:
-    from label_studio_sdk.label_interface import LabelInterface
+    from label_studio_sdk.label_interface.interface import LabelInterface
 
 PICK, EQUATION, REASON = "pick", "equation", "reason"  # the controls of interface.xml
 OWN, BAD = "own", "bad"  # picks that are not a candidate
@@ -33,14 +33,15 @@ def fits_page(task: Mapping[str, Any]) -> bool:
     A server takes any task, and shows a broken page then. Label Studio's own SDK knows what a page can hold.
     """
     interface = _interface()
-    return bool(interface.validate_task({"data": task["data"]})) and all(
+    data: Any = {"data": task["data"]}
+    return bool(interface.validate_task(data)) and all(
         interface.validate_prediction(prediction) for prediction in task.get("predictions", ())
     )
 
 
 @cache
 def _interface() -> "LabelInterface":
-    from label_studio_sdk.label_interface import LabelInterface  # it takes half a second to load
+    from label_studio_sdk.label_interface.interface import LabelInterface  # it takes half a second to load
 
     return LabelInterface(page())
 

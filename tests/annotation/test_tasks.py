@@ -96,7 +96,8 @@ def test_the_page_names_what_the_tasks_hold_and_the_instructions_speak_three_lan
 def test_a_task_fits_the_page_and_one_that_lacks_a_part_or_claims_too_much_does_not():
     task = task_of(QUESTION)
     assert fits_page(task)
-    assert not fits_page({**task, "data": {"problem": task["data"]["problem"]}})
+    rest = {name: value for name, value in task["data"].items() if name != "problem"}
+    assert not fits_page({**task, "data": rest})
     assert not fits_page({**task, "predictions": [{**task["predictions"][0], "score": 1.5}]})
     elsewhere = {"from_name": "other", "to_name": "problem", "type": "choices", "value": {"choices": ["a"]}}
     assert not fits_page({**task, "predictions": [{"result": [elsewhere], "score": 0.5}]})
