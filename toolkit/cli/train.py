@@ -29,6 +29,7 @@ from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
+from toolkit.methods.base import read_constants
 
 if TYPE_CHECKING:
     from toolkit.loop.round import Round
@@ -101,6 +102,8 @@ def train(
         raise click.UsageError("--test is for the solver: give --then-solver too.")
     if resume and not (out / "model.json").exists() and not spec:
         raise WarmkitError(f"{out}: there is no model to go on with. Leave out --resume.")
+    if constants is None and (out / "model.json").exists():
+        constants = read_constants(out)  # those it began with
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad)
         tested = read_problems(test, skip_bad=skip_bad) if test else None

@@ -273,6 +273,14 @@ def read_model(folder: Path) -> dict[str, Any]:
     return read_description(folder / "model.json", "model", FORMAT)
 
 
+def read_constants(folder: Path) -> tuple[Constant, ...]:
+    """The constants of the model in a folder."""
+    try:
+        return tuple(parse_constant(text) for text in read_model(folder)["constants"])
+    except (LookupError, TypeError, ValueError):
+        raise broken(folder) from None
+
+
 def broken(folder: Path) -> WarmkitError:
     return damaged(folder / "model.json", "model")
 
