@@ -68,7 +68,8 @@ def test_a_model_is_trained_with_the_constants_of_its_problems_and_a_solver_with
     )
     assert json.loads(exported.stdout)["gold"] == 80
     again = run("train", file, "--out", model, "--method", "search", "--resume", "--json")
-    assert again.exit_code == 0
+    assert again.exit_code == 0 and "wins" not in again.stderr  # it has the constants it began with
+    assert json.loads(again.stdout)["constants"] == ["1", "100", "π"]
 
 
 def test_a_list_of_constants_is_taken_as_it_is(file, tmp_path):

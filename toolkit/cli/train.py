@@ -30,7 +30,7 @@ from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
-from toolkit.methods.base import model_constants
+from toolkit.methods.base import read_constants
 from toolkit.screen import Screen
 from toolkit.storage.folder import check_folder, working_in
 
@@ -102,6 +102,8 @@ def train(
     _check_out(out, resume, spec)
     if test and not then_solver:
         raise click.UsageError("--test is for the solver: give --then-solver too.")
+    if constants is None and (out / "model.json").exists():
+        constants = read_constants(out)  # those it began with
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad)
         tested = read_problems(test, skip_bad=skip_bad) if test else None
@@ -113,8 +115,6 @@ def train(
         from toolkit.loop.round import Round
         from toolkit.nn.device import pick_device
 
-    if resume and constants is None and (out / "model.json").exists():  # they were chosen when it began
-        constants = model_constants(out)
     settings = LoopConfig(
         method=method,
         seed=seed,

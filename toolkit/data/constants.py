@@ -3,7 +3,7 @@
 A constant reaches many answers by luck: 3 reaches about as many as 100 does. What tells them apart is
 whether held-out answers profit. The solver of `toolkit.data.neighbours` is run with a constant and without
 it. It wins answers that were wrong before, if problems that read alike agree on a class that needs the
-constant; it loses answers if luck misleads it. The best constant is kept if it wins enough, and more than
+constant; it loses answers if luck misleads it. The best constant is kept if it gains enough, and more than
 any of the DECOYS, numbers that no school book asks for. Then the next one is tried, beside those kept.
 
 Equations may add a result to itself, so twice or four times something needs no constant: N0 + N1 + N0 + N1.
@@ -44,10 +44,11 @@ from toolkit.errors import WarmkitError
 from toolkit.storage.description import write_description
 
 AUTO: Final = "auto"  # in place of a list of constants: choose them
-SCHOOL = (2, 3, 4, 5, 7, 10, 12, 24, 30, 52, 60, 90, 100, 180, 360, 365, 1000)
+SCHOOL = (2, 3, 4, 5, 7, 10, 12, 24, 30, 52, 60, 100, 180, 360, 365, 1000)
 DECOYS = (11, 13, 17, 19, 23, 29, 37, 53, 97, 103)
 OPERATORS = 2  # of a template with a constant: N0 / N1 * 100, N0 / 2 - N1
 LEAST_GAIN = 4  # held-out answers; decoys gain 2 at most, on every set that was tried
+NEARLY = 0.8  # of what the best wins: the smallest such constant goes first, because 2 + 2 is 4
 LEAST_GOLD = 3  # gold equations that use a constant, and
 LEAST_GOLD_SHARE = 0.005  # their share: misread numbers of a text look like rare constants
 MOST_PROBLEMS = 1_500  # of a larger set, so many are drawn
@@ -174,11 +175,12 @@ def choose_constants(
             if one.constant.value in SCHOOL
         ]
         rows.sort(key=lambda pair: (-pair[1].won, pair[1].lost))
-        best = next((pair for pair in rows if pair[1].is_enough), None)
-        if best is None:
+        enough = [pair for pair in rows if pair[1].is_enough]
+        if not enough:
             rest = [row for _, row in rows]
             return ConstantChoice(_by_size(base), (*chosen, *rest), len(drawn))
-        one, row = best
+        best = [pair for pair in enough if pair[1].won >= NEARLY * enough[0][1].won]
+        one, row = min(best, key=lambda pair: pair[0].constant.value)
         chosen.append(replace(row, chosen=True))
         base, hits = (*base, one.constant), hits | one.hits
         tried.remove(one)

@@ -285,7 +285,7 @@ def read_model(folder: Path, shape: type[ModelDescription] = ModelDescription) -
     return read_description(folder / "model.json", "model", FORMAT, shape)
 
 
-def model_constants(folder: Path) -> tuple[Constant, ...]:
+def read_constants(folder: Path) -> tuple[Constant, ...]:
     """V_const of the model in a folder."""
     return _constants(read_model(folder), folder / "model.json")
 
