@@ -84,7 +84,6 @@ def test_runs_are_listed_with_their_figures_the_newest_first(tmp_path):
     assert [one["run"] for one in found] == ["second", "third", "first"]
     assert found[0] == {
         "run": "second",
-        "constants": ["1", "π"],
         "rounds": 2,
         "labels": 40,
         "reached": 0.9,
