@@ -14,18 +14,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 import polars as pl
 import torch
+from padded import torch_gru
 
 from toolkit.cli.output import print_table
 from toolkit.config import load_config
 from toolkit.data import Candidates, ProblemSet, read_problems
 from toolkit.data.split import folds as split_folds
 from toolkit.loop.generation import candidates_of
-from toolkit.methods import FitInput, GenerateConfig
+from toolkit.methods import FitInput, FitOptions, GenerateConfig
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.solvers import OnProgress, Solver, SolverInput, SolverProgress, find_solver
@@ -128,11 +130,19 @@ def math23k(bench: Bench) -> Iterator[Row]:
     """Gold equations of the train split, tested on the valid split; --set epochs=… is the time budget."""
     problems = _read(bench, "math23k")
     learnt = of_rows(problems, problems.table["split"] == "train")
-    start = time.perf_counter()
+    start, begun = time.perf_counter(), time.process_time()
+
+    seen: set[float] = set()
 
     def echo(progress: SolverProgress) -> None:
-        member, epoch = divmod(progress.done - 1, bench.settings.epochs)
-        click.echo(f"Math23K member {member + 1} epoch {epoch + 1}: loss {progress.loss:.3f}", err=True)
+        if progress.loss and progress.loss not in seen:  # once an epoch
+            seen.add(progress.loss)
+            share, seconds = progress.done / progress.total, time.process_time() - begun
+            right = f", held-out answers {100 * progress.right:.1f}" if progress.right is not None else ""
+            click.echo(
+                f"Math23K, {share:.0%} of the epochs, {seconds:.0f} CPU s: loss {progress.loss:.3f}{right}",
+                err=True,
+            )
 
     solver = fit("gts", learnt, None, bench.settings, bench.seed, echo)
     seconds = time.perf_counter() - start
@@ -147,34 +157,69 @@ def math23k(bench: Bench) -> Iterator[Row]:
 
 
 def cost(bench: Bench) -> Iterator[Row]:
-    """Seconds of an epoch over AllArith, against one tree at a time, and the speed of solving."""
-    problems, settings = _read(bench, "allarith"), bench.settings
-    sample = problems.take(range(64))
-    for hidden in (settings.hidden, 512):
+    """CPU time of training, with our GRU and with torch's by turns; and the speed of solving."""
+    sets = {name: _read(bench, name).take(range(640)) for name in ("allarith", "math23k")}
+    for name, problems in sets.items():
         for kind in KINDS:
-            sized = settings.model_copy(update={"hidden": hidden, "epochs": 2, "members": 1})
-            alone = sized.model_copy(update={"batch": 1, "epochs": 1})
-            batched = _epoch(kind, problems, sized, bench.seed)
-            single = _epoch(kind, sample, alone, bench.seed) * len(problems) / len(sample)
-            times = f"{single / batched:.1f}× as fast as one tree at a time"
-            yield f"epoch, {kind}, hidden {hidden}", f"{batched:.1f} s", times, ""
-    solver = fit("gts", sample, None, settings.model_copy(update={"epochs": 1}), bench.seed)
-    start = time.perf_counter()
-    solver.solve(problems)
-    together = len(problems) / (time.perf_counter() - start)
-    start = time.perf_counter()
-    for i in range(40):
-        solver.solve(problems.take([i]))
-    alone_speed = 40 / (time.perf_counter() - start)
-    times = f"{together / alone_speed:.1f}× as fast as one by one ({alone_speed:.0f} /s)"
-    yield "solve, gts", f"{together:.0f} /s", times, ""
+            settings = bench.settings.model_copy(update={"epochs": 2, "members": 1, "hidden": 128})
+            epoch = partial(_solver_epoch, kind, problems, settings, bench.seed)
+            turns = [_turn(epoch) for _ in range(3)]
+            yield _compared(f"train, {kind}, {name}", turns, len(problems))
+    turns = [_turn(partial(_warm_epoch, sets["allarith"], bench.warm, bench.seed)) for _ in range(3)]
+    yield _compared("train, WARM, allarith", turns, 640)
+    for name, problems in sets.items():
+        solver = fit("gts", problems, None, settings.model_copy(update={"epochs": 4}), bench.seed)
+        begun = time.process_time()
+        solver.solve(problems)
+        together = len(problems) / (time.process_time() - begun)
+        begun = time.process_time()
+        for i in range(40):
+            solver.solve(problems.take([i]))
+        alone = 40 / (time.process_time() - begun)
+        times = f"{together / alone:.1f}× as fast as one by one ({alone:.0f} /s)"
+        yield f"solve, gts, {name}", f"{together:.0f} /s", times, ""
 
 
-def _epoch(kind: str, problems: ProblemSet, settings: SolverConfig, seed: int) -> float:
-    """Seconds of the last epoch: the first one warms up."""
-    ends = [time.perf_counter()]
-    fit(kind, problems, None, settings, seed, lambda _: ends.append(time.perf_counter()))
-    return ends[-1] - ends[-2] if len(ends) > 2 else ends[-1] - ends[0]
+def _compared(name: str, turns: list[tuple[float, float]], problems: int) -> Row:
+    ours, theirs = (min(seconds) for seconds in zip(*turns, strict=True))
+    return (
+        name,
+        f"{1000 * ours / problems:.2f} ms a problem",
+        f"{theirs / ours:.2f}× as fast as torch's GRU",
+        "",
+    )
+
+
+def _turn(run: Callable[[], float]) -> tuple[float, float]:
+    """CPU seconds with our GRU, and with torch's."""
+    ours = run()
+    with torch_gru():
+        return ours, run()
+
+
+def _solver_epoch(kind: str, problems: ProblemSet, settings: SolverConfig, seed: int) -> float:
+    """CPU seconds of the second epoch: the first one warms up."""
+    ends: dict[int, float] = {}
+
+    def on_progress(now: SolverProgress) -> None:
+        ends.setdefault(now.done, time.process_time())
+
+    fit(kind, problems, None, settings, seed, on_progress)
+    first, last = sorted(ends.values())[-2:]
+    return last - first
+
+
+def _warm_epoch(problems: ProblemSet, config: WarmConfig, seed: int) -> float:
+    """CPU seconds of the second epoch of WARM without search."""
+    settings = config.model_copy(
+        update={"train": config.train.model_copy(update={"epochs": 2, "search": 0, "patience": 0})}
+    )
+    ends: list[float] = []
+    Warm.fit(
+        FitInput(problems, {}, settings, seed),
+        options=FitOptions(on_epoch=lambda _: ends.append(time.process_time())),
+    )
+    return ends[1] - ends[0]
 
 
 def _read(bench: Bench, name: str) -> ProblemSet:

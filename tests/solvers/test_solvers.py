@@ -14,7 +14,7 @@ from trees import references, trees
 from toolkit.cli import main
 from toolkit.cli.hints import with_hint
 from toolkit.config import load_config
-from toolkit.data import Candidates, ProblemSet, read_problems, write_table
+from toolkit.data import Candidates, ProblemSet, read_problems, vocabulary_of, write_table
 from toolkit.data.problems import texts_as_problems
 from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass, parse, show
@@ -29,6 +29,7 @@ from toolkit.solvers.tree.decoder import TreeDecoder
 from toolkit.solvers.tree.examples import Tokens, make_examples
 from toolkit.solvers.tree.forest import Forest
 from toolkit.solvers.tree.graph2tree import cell_graph, comparison_graph
+from toolkit.solvers.tree.gts import RANKS, number_kinds
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)
 SMALL = (
@@ -36,7 +37,7 @@ SMALL = (
     "embedding=32",
     "epochs=40",
     "batch=32",
-    "lr=0.004",
+    "lr=0.008",
     "dropout=0.1",
     "max_tokens=9",
     "members=1",
@@ -338,3 +339,24 @@ def test_members_vote_by_the_class_of_their_equations(problems):
     best = both.solve(some)[0][0]
     assert best.probability == pytest.approx(max(votes.values()))
     assert votes[klass(best.template)] == max(votes.values())
+
+
+def test_numbers_are_read_with_their_kind_and_rank():
+    def kinds(text: str) -> list[tuple[int, int]]:
+        problems = texts_as_problems([text, "1 and 2 and 3 and 4 and 5"], ["en"] * 2)
+        batch = to_tensors(problems, vocabulary_of(problems)).batch(torch.tensor([0, 1]))
+        found = number_kinds(batch)[0, : int(batch.counts[0])].tolist()
+        return [divmod(kind, RANKS) for kind in found]
+
+    one, below_one, whole, broken = range(4)
+    repeated, smallest, largest, between = range(4)
+    assert kinds("9 of 0.5 and 2.5") == [(whole, largest), (below_one, smallest), (broken, between)]
+    assert kinds("1 and 7 and 7") == [(one, smallest), (whole, repeated), (whole, repeated)]
+    assert kinds("only 7") == [(whole, smallest)]
+
+
+def test_the_hidden_size_depends_on_the_number_of_problems_unless_it_is_given(problems):
+    assert (SolverConfig().sized(9_999).hidden, SolverConfig().sized(10_000).hidden) == (128, 256)
+    assert SolverConfig(hidden=8).sized(10_000).hidden == 8
+    solver = fit("gts", problems.take(range(8)), load_config(SolverConfig, None, ("epochs=1", "members=1")))
+    assert solver.config.hidden == 128

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from toolkit.data.joining import frequent_words, is_joined, join
 from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import MAX_NUMBERS
-from toolkit.data.tokens import number_token
+from toolkit.data.tokens import Masked, number_token
 from toolkit.storage.description import damaged
 
 PAD, UNKNOWN = "<pad>", "<unk>"
@@ -18,19 +19,30 @@ PAD_AT, UNKNOWN_AT = 0, 1
 class Vocabulary:
     """Words and their indices. Index 0 pads, index 1 is any unknown word.
 
-    <num_0> … follow, so that every number has an index, even if no problem in training had that many.
+    <num_0> … follow, so that every number has an index, even if no problem in training had that many. A word
+    of several characters of an unspaced script is read as one token (`toolkit.data.joining`).
     """
 
     words: tuple[str, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
+    _joined: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {word: i for i, word in enumerate(self.words)})
+        object.__setattr__(self, "_joined", frozenset(filter(is_joined, self.words)))
         if self.words[:2] != (PAD, UNKNOWN) or len(self._index) != len(self.words):
             raise ValueError(f"a vocabulary starts with {PAD}, {UNKNOWN} and has each word once")
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def read(self, masked: Masked) -> Masked:
+        """The problem with the tokens that are one word here joined."""
+        if not self._joined:
+            return masked
+        tokens = join(masked.tokens, self._joined)
+        numbers = {number_token(j) for j in range(len(masked.operands))}
+        return Masked(tuple(tokens), tuple(token in numbers for token in tokens), masked.operands)
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
         return [self._index.get(token, UNKNOWN_AT) for token in tokens]
@@ -47,11 +59,16 @@ def described_vocabulary(path: Path, what: str, words: Sequence[str]) -> Vocabul
         raise damaged(path, what, str(error)) from None
 
 
-def vocabulary_of(problems: ProblemSet, min_count: int = 1) -> Vocabulary:
-    """The vocabulary of a problem set, its numbers masked."""
-    return build_vocabulary(
-        (masked.tokens for masked in problems.masked), numbers=MAX_NUMBERS, min_count=min_count
-    )
+def vocabulary_of(problems: ProblemSet, min_count: int = 1, joined: int = 0) -> Vocabulary:
+    """The vocabulary of a problem set, its numbers masked.
+
+    In unspaced scripts it has words of characters that follow each other `joined` times or more; 0: none.
+    """
+    texts: list[Sequence[str]] = [masked.tokens for masked in problems.masked]
+    if joined:
+        words = frozenset(frequent_words(texts, joined))
+        texts = [join(text, words) for text in texts] if words else texts
+    return build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=min_count)
 
 
 def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count: int = 1) -> Vocabulary:

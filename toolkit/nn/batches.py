@@ -113,14 +113,13 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
     """The tensors of a problem set, with its constants."""
     size, constants = len(problems), len(problems.constants)
     counts = torch.tensor([len(masked.operands) for masked in problems.masked])
-    lengths = torch.tensor([len(masked.tokens) for masked in problems.masked])
+    texts = [vocabulary.read(masked) for masked in problems.masked]
+    lengths = torch.tensor([len(masked.tokens) for masked in texts])
     tokens = torch.zeros(size, int(lengths.max()), dtype=torch.long)
     is_number = torch.zeros(size, int(lengths.max()), dtype=torch.bool)
     positions = torch.zeros(size, int(counts.max()), dtype=torch.long)
     values = torch.zeros(size, constants + int(counts.max()), dtype=torch.float64)
-    for row, (masked, lang, numbers) in enumerate(
-        zip(problems.masked, problems.langs, problems.numbers, strict=True)
-    ):
+    for row, (masked, lang, numbers) in enumerate(zip(texts, problems.langs, problems.numbers, strict=True)):
         tokens[row, : len(masked.tokens)] = torch.tensor(vocabulary.encode(masked.tokens))
         is_number[row, : len(masked.tokens)] = torch.tensor(masked.is_number)
         positions[row, : len(numbers)] = torch.tensor(

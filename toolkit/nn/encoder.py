@@ -17,9 +17,12 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Gru(size, hidden) for size in sizes)
         self.dropout = Dropout(dropout)
 
-    def forward(self, tokens: Tensor, is_number: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """[B, L] → states [B, L, H] and the last state [B, H]."""
-        embedded = self.dropout(self.embedding(tokens.t()))
+    def forward(
+        self, tokens: Tensor, is_number: Tensor, lengths: Tensor, features: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """[B, L] → states [B, L, H] and the last state [B, H]. Features [B, L, E] are added to the words."""
+        words = self.embedding(tokens.t())
+        embedded = self.dropout(words if features is None else words + features.transpose(0, 1))
         states = torch.cat([embedded, is_number.t().unsqueeze(-1).to(embedded.dtype)], -1)
         last = states
         for i, layer in enumerate(self.layers):

@@ -129,7 +129,7 @@ class Gts(Solver):
     def unknown_shares(self, problems: ProblemSet) -> list[float]:
         return [
             self.vocabulary.encode(masked.tokens).count(UNKNOWN_AT) / max(len(masked.tokens), 1)
-            for masked in problems.masked
+            for masked in map(self.vocabulary.read, problems.masked)
         ]
 
     def save(self, folder: Path) -> None:

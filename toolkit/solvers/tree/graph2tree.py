@@ -38,7 +38,7 @@ class GraphHead(nn.Module):
 class Graph2TreeNetwork(GtsNetwork):
     def __init__(self, words: int, tokens: Tokens, config: SolverConfig) -> None:
         super().__init__(words, tokens, config)
-        h = config.hidden
+        h = config.units
         self.heads = nn.ModuleList(GraphHead(h, h // HEADS, config.dropout) for _ in range(HEADS))
         self.join = nn.Linear(h // HEADS * HEADS, h)
         self.feed = nn.Sequential(nn.Linear(h, h), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(h, h))

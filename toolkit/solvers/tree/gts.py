@@ -9,6 +9,8 @@ from toolkit.solvers.tree.config import SolverConfig
 from toolkit.solvers.tree.decoder import Source, TreeDecoder
 from toolkit.solvers.tree.examples import Tokens
 
+KINDS, RANKS = 4, 4  # of numbers
+
 
 class GtsNetwork(nn.Module):
     """The text is read by WARM's encoder; a number's embedding is the encoder's state at its position."""
@@ -16,14 +18,28 @@ class GtsNetwork(nn.Module):
     def __init__(self, words: int, tokens: Tokens, config: SolverConfig) -> None:
         super().__init__()
         self.tokens = tokens
-        self.encoder = Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
-        self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
-        self.decoder = TreeDecoder(config.hidden, len(tokens.operators), config.dropout)
+        self.kinds: nn.Embedding | None = None
+        if config.number_features:
+            self.kinds = nn.Embedding(KINDS * RANKS, config.embedding)
+            nn.init.zeros_(self.kinds.weight)  # until it is known what they mean
+        self.encoder = Encoder(words, config.embedding, config.units, config.layers, config.dropout)
+        self.symbols = nn.Embedding(tokens.first_number, config.units)  # operators and constants
+        self.decoder = TreeDecoder(config.units, len(tokens.operators), config.dropout)
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States [B, L, H] of the words and the first goal [B, H]."""
-        states, last = self.encoder(batch.tokens, batch.is_number, batch.lengths)
+        features = None if self.kinds is None else self._number_features(batch, self.kinds)
+        states, last = self.encoder(batch.tokens, batch.is_number, batch.lengths, features)
         return states, last
+
+    def _number_features(self, batch: Batch, kinds: nn.Embedding) -> Tensor:
+        """What is added to the words [B, L, E]: nothing, but to the numbers."""
+        exists = (torch.arange(batch.n, device=batch.values.device) < batch.counts.unsqueeze(1)).unsqueeze(-1)
+        of_numbers = kinds(number_kinds(batch)) * exists
+        positions = batch.positions.unsqueeze(-1).expand_as(of_numbers)
+        nothing = of_numbers.new_zeros(*batch.tokens.shape, of_numbers.shape[-1])
+        features: Tensor = nothing.scatter_add(1, positions, of_numbers)
+        return features
 
     def source(self, batch: Batch) -> Source:
         states, root = self.encode(batch)
@@ -35,3 +51,20 @@ class GtsNetwork(nn.Module):
         padding = torch.arange(states.shape[1], device=device) >= batch.lengths.unsqueeze(1)
         tokens = torch.cat([symbols, states.gather(1, positions)], 1)
         return self.decoder.source(states, padding, root, tokens, torch.cat([has_symbol, has_number], 1))
+
+
+def number_kinds(batch: Batch) -> Tensor:
+    """[B, n] kind and rank of each number as one integer; anything where there is no number.
+
+    Kinds: one, less than one, whole, broken. Ranks: repeated, smallest, largest, between.
+    """
+    values = batch.values[:, -batch.n :]
+    exists = torch.arange(batch.n, device=values.device) < batch.counts.unsqueeze(1)
+    kind = torch.where(values == values.round(), 2, 3)
+    kind = torch.where(values < 1, 1, torch.where(values == 1, 0, kind))
+    others = (exists.unsqueeze(1) & exists.unsqueeze(2)) & ~torch.eye(batch.n, device=values.device).bool()
+    mine, theirs = values.unsqueeze(2), values.unsqueeze(1)
+    repeated = (others & (mine == theirs)).any(2)
+    smallest, largest = ~(others & (theirs < mine)).any(2), ~(others & (theirs > mine)).any(2)
+    rank = torch.where(repeated, 0, torch.where(smallest, 1, torch.where(largest, 2, 3)))
+    return kind * RANKS + rank

@@ -70,7 +70,8 @@ class Lessons:
 def make_lessons(data: SolverInput) -> Lessons:
     config, problems = data.config, data.problems
     assert isinstance(config, SolverConfig)
-    vocabulary = vocabulary_of(problems, config.min_count)
+    config = config.sized(len(problems))
+    vocabulary = vocabulary_of(problems, config.min_count, config.joined)
     examples = make_examples(data, config, Tokens(problems.constants))
     if not len(examples.row):
         raise WarmkitError("There is no equation to learn from.", "no-equations")
