@@ -118,8 +118,9 @@ class _LoopConfig(Section):
         for written in () if constants == AUTO else constants:
             try:
                 parse_constant(written)
-            except EquationError as error:
-                raise PydanticCustomError("constant", "{sentence}", {"sentence": str(error)}) from None
+            except EquationError:
+                context = {"text": written[:60]}
+                raise PydanticCustomError("constant", "{text} is not a number or π", context) from None
         return constants
 
     @field_validator("method")
