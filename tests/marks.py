@@ -24,6 +24,7 @@ SLOW = (
     "tests/docs/test_console.py::test_the_commands_of_a_page_run",
     "tests/methods/test_methods.py",
     "tests/solvers/test_solvers.py",
+    "tests/solvers/test_training.py",
     "tests/nn/test_workers.py",
     "tests/tune/test_trial.py",
     "tests/annotation/test_environment.py",
