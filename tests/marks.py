@@ -25,6 +25,7 @@ SLOW = (
     "tests/docs/test_console.py::test_the_commands_of_a_page_run",
     "tests/methods/test_methods.py",
     "tests/solvers/test_solvers.py",
+    "tests/solvers/test_training.py",
     "tests/nn/test_workers.py",
     "tests/nn/test_threads.py::test_a_person_may_ask_for_more",
     "tests/tune/test_trial.py",

@@ -170,11 +170,11 @@ def test_ctrl_c_ends_the_processes_too(tmp_path, monkeypatch):
 def test_the_best_epoch_of_the_held_out_answers_is_kept(monkeypatch, tmp_path):
     monkeypatch.setattr(member, "LEAST_HELD_OUT", 10)
     seen: list[SolverProgress] = []
-    settings = {"held_out": 0.5, "epochs": 12, "hidden": 24, "lr": 0.02}
-    solver = fit(problems_of(60), settings, on_progress=seen.append)
+    settings = {"held_out": 0.25, "epochs": 12, "hidden": 32, "lr": 0.01, "dropout": 0.0}
+    solver = fit(problems_of(120), settings, on_progress=seen.append)
     shares = [now.right for now in seen if now.right is not None]
     assert max(shares) > 0
-    problems = problems_of(60)
+    problems = problems_of(120)
     lessons = member.make_lessons(train.SolverInput(problems, problems.gold_templates, None, solver.config))
     assert len(lessons.held_out) == 30
     assert not set(lessons.held_out.tolist()) & set(lessons.examples.problems[lessons.learnt].tolist())
