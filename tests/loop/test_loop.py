@@ -70,7 +70,7 @@ def test_annotated_equations_join_D_s_and_the_figures_follow(tmp_path, tiny):
     assert (outcome["rounds"], outcome["labels"], outcome["stopped_by"]) == (2, 8, "rounds")
     assert set(outcome) == {
         *("run", "rounds", "labels", "reached", "gold_equivalent", "answer_accuracy", "stopped_by"),
-        *("answer_interval", "seconds", "report"),
+        *("answer_interval", "constants", "seconds", "report"),
     }
     page = run.report.read_text(encoding="utf-8")
     assert "en-" in page and asked[0] in page
