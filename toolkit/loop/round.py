@@ -12,6 +12,7 @@ from typing import Any
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import klass
+from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.generation import calibrate, candidates_of
 from toolkit.methods import Epoch, FitInput, FitOptions, Generated, Known, StepOne
@@ -84,7 +85,7 @@ class Round:
     def fit_solver(
         self, candidates: Candidates | None, on_progress: OnProgress = nothing, folder: Path | None = None
     ) -> Solver | None:
-        """Step two, on D_s and the candidates of the other problems; None if there is no equation at all.
+        """Step two, on D_s and the candidates of the other problems; None if it can learn from no equation.
 
         In a folder it goes on with what the folder holds. The solver is not saved yet.
         """
@@ -93,9 +94,14 @@ class Round:
         data = SolverInput(
             self.problems, self.known, candidates, self.config.solver_settings, self.config.seed
         )
-        return self.config.solver_class.fit(
-            data, device=self.compute.device, folder=folder, resume=True, on_progress=on_progress
-        )
+        try:
+            return self.config.solver_class.fit(
+                data, device=self.compute.device, folder=folder, resume=True, on_progress=on_progress
+            )
+        except WarmkitError as error:
+            if error.code == "no-equations":  # those that were found are too long
+                return None
+            raise
 
     def gold_equivalent(self, candidates: Candidates) -> float | None:
         """The share of problems whose equation is of the gold class, None if there are no gold equations.
