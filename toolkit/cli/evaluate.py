@@ -9,6 +9,7 @@ import click
 from toolkit.cli.output import echo, json_option, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import device_option, skip_bad_option, solver_option
 from toolkit.data import read_problems
+from toolkit.report.values import percents
 from toolkit.statistics import Share
 from toolkit.storage.atomic import replacing
 
@@ -64,8 +65,7 @@ def evaluate(data: str, folder: Path, plot: Path | None, device: str, skip_bad: 
         return
 
     def row(name: str, share: Share) -> tuple[str, ...]:
-        interval = f"{100 * share.low:.1f} – {100 * share.high:.1f}"
-        return name, percent(share.share), interval, f"{share.count:,}"
+        return name, percent(share.share), percents(*share.interval), f"{share.count:,}"
 
     rows = [row("answers", found.answers)]
     if found.equations is not None:

@@ -76,7 +76,19 @@ def shares(ctx: click.Context, param: click.Parameter, value: str | None) -> dic
     return parts
 
 
-def gold_share(ctx: click.Context, param: click.Parameter, value: str) -> float:
+def gold_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """--gold: the share of a set's equations that may be seen."""
+    return click.option(
+        "--gold",
+        callback=_gold_share,
+        default="none",
+        show_default=True,
+        metavar="all|none|FRACTION",
+        help=help,
+    )
+
+
+def _gold_share(ctx: click.Context, param: click.Parameter, value: str) -> float:
     """all, none, or a fraction between 0 and 1."""
     named = {"all": 1.0, "none": 0.0}
     try:

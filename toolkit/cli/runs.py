@@ -19,7 +19,7 @@ from toolkit.loop.config import LoopConfig
 from toolkit.loop.repair import repair_run
 from toolkit.loop.run import Run, delete_run, open_run, run_names
 from toolkit.loop.summary import activity, right_answers, solver_gain, stage_seconds, summary
-from toolkit.report.values import gain
+from toolkit.report.values import NOTHING, gain, percents
 from toolkit.screen import Screen, harmless
 from toolkit.statistics import Difference
 
@@ -333,12 +333,8 @@ def figures_of(entry: dict[str, Any]) -> list[tuple[str, str]]:
         ("answers reached", percent(entry["reached"])),
         ("equations of the gold class", percent(entry["gold_equivalent"])),
         ("solver, answers on the test problems", percent(entry["answer_accuracy"])),
-        ("  95 % interval", _interval(entry["answer_interval"])),
+        ("  95 % interval", percents(*ends) if (ends := entry["answer_interval"]) else NOTHING),
     ]
-
-
-def _interval(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else " – ".join(f"{100 * end:.1f}" for end in ends)
 
 
 def _figures(entry: dict[str, Any]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from toolkit.cli.parameters import (
     SEED,
     auto_constants_option,
     device_option,
-    gold_share,
+    gold_option,
     method_option,
     set_option,
     skip_bad_option,
@@ -55,14 +55,7 @@ Examples:
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same model.")
-@click.option(
-    "--gold",
-    callback=gold_share,
-    default="none",
-    show_default=True,
-    metavar="all|none|FRACTION",
-    help="The share of DATA's equations to use (D_s). none: answers only (WARM). Otherwise: WARM-S.",
-)
+@gold_option("The share of DATA's equations to use (D_s). none: answers only (WARM). Otherwise: WARM-S.")
 @click.option("--resume", is_flag=True, help="Go on with the stopped run in --out.")
 @click.option(
     "--then-solver",

@@ -30,8 +30,12 @@ def interval(share: float | None, cases: int) -> str:
     """The 95 % interval of a share of so many cases, in percent: "32.1 – 44.6"; empty if it is not known."""
     if share is None or not math.isfinite(share) or not cases:
         return ""
-    found = wilson(share, cases)
-    return f"{100 * found.low:.1f} – {100 * found.high:.1f}"
+    return percents(*wilson(share, cases).interval)
+
+
+def percents(low: float, high: float) -> str:
+    """The ends of an interval, in percent."""
+    return f"{100 * low:.1f} – {100 * high:.1f}"
 
 
 def gain(found: Difference) -> str:

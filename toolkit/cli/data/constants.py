@@ -3,7 +3,7 @@
 import click
 
 from toolkit.cli.output import echo, json_option, print_json, print_table, progress, waiting
-from toolkit.cli.parameters import SEED, gold_share, lang_option, skip_bad_option
+from toolkit.cli.parameters import SEED, gold_option, lang_option, skip_bad_option
 from toolkit.data import read_problems
 from toolkit.data.constants import TO_SEARCH, ConstantChoice, Evidence, choose_constants
 from toolkit.data.split import gold_ids
@@ -22,14 +22,7 @@ Examples:
   warmkit data constants ew10k.jsonl --json"""
 )
 @click.argument("file")
-@click.option(
-    "--gold",
-    callback=gold_share,
-    default="none",
-    show_default=True,
-    metavar="all|none|FRACTION",
-    help="The share of FILE's equations to look at.",
-)
+@gold_option("The share of FILE's equations to look at.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the problems of a large set.")
 @lang_option
 @skip_bad_option
