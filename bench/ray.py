@@ -64,9 +64,9 @@ def measured(data: FitInput, workers: int, threads: int = 1) -> Timed:
 
         def on_workers(on_epoch: Callable[[Epoch], object]) -> None:
             with session(ClusterSpec(workers=workers)) as started:
-                from toolkit.cluster.train import train_on_workers
+                from toolkit.cluster.fit import fit_on_workers
 
-                train_on_workers(started, Warm, data, out, FitOptions(on_epoch=on_epoch), label="bench")
+                fit_on_workers(started, Warm, data, out, FitOptions(on_epoch=on_epoch), label="bench")
 
         return timed(on_workers)
 

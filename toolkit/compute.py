@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.cluster.session import ClusterSpec, Session, session
 from toolkit.data import ProblemSet
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, Generated, StepOne
+from toolkit.solvers import OnProgress, Solver, SolverInput
 
 if TYPE_CHECKING:
     import torch
@@ -22,6 +23,19 @@ class Compute(Protocol):
         self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
     ) -> StepOne:
         """`StepOne.fit`; device and workers of the options are not used. The label is its name for people."""
+        ...
+
+    def fit_solver(
+        self,
+        solver: type[Solver],
+        data: SolverInput,
+        *,
+        folder: Path | None,
+        resume: bool,
+        on_progress: OnProgress,
+        label: str,
+    ) -> Solver:
+        """`Solver.fit`. The label is its name for people."""
         ...
 
     def candidates(
@@ -41,6 +55,18 @@ class LocalCompute:
         self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
     ) -> StepOne:
         return method.fit(data, folder, replace(options, device=self.device))
+
+    def fit_solver(
+        self,
+        solver: type[Solver],
+        data: SolverInput,
+        *,
+        folder: Path | None,
+        resume: bool,
+        on_progress: OnProgress,
+        label: str,
+    ) -> Solver:
+        return solver.fit(data, device=self.device, folder=folder, resume=resume, on_progress=on_progress)
 
     def candidates(
         self, model: StepOne, parts: Iterable[ProblemSet], settings: GenerateConfig
@@ -63,10 +89,35 @@ class ClusterCompute:
         """A method that can't run on several workers is fitted in this process."""
         if not method.distributed:
             return LocalCompute(self.device).fit(method, data, folder, options, label=label)
-        from toolkit.cluster.train import train_on_workers
+        from toolkit.cluster.fit import fit_on_workers
 
-        return train_on_workers(
-            self.session, method, data, folder, options, label=label, storage=self.storage
+        return fit_on_workers(self.session, method, data, folder, options, label=label, storage=self.storage)
+
+    def fit_solver(
+        self,
+        solver: type[Solver],
+        data: SolverInput,
+        *,
+        folder: Path | None,
+        resume: bool,
+        on_progress: OnProgress,
+        label: str,
+    ) -> Solver:
+        """A solver that can't run on several workers is fitted in this process."""
+        if not solver.distributed:
+            return solver.fit(data, device=self.device, folder=folder, resume=resume, on_progress=on_progress)
+        from toolkit.cluster.fit import fit_solver_on_workers
+
+        return fit_solver_on_workers(
+            self.session,
+            solver,
+            data,
+            device=self.device,
+            folder=folder,
+            resume=resume,
+            on_progress=on_progress,
+            label=label,
+            storage=self.storage,
         )
 
     def candidates(

@@ -53,6 +53,8 @@ def run_trial(
         "gold_equivalent": work.gold_equivalent(candidates),
     }
     if test is not None:
-        figures |= measure(work.fit_solver(candidates), test.with_constants(config.v_const))
+        figures |= measure(
+            work.fit_solver(candidates, label=folder.name), test.with_constants(config.v_const)
+        )
     before = sum(epoch.seconds for epoch in model.history) - fresh  # before the trial was stopped
     return figures | {"seconds": before + time.perf_counter() - begun}

@@ -12,9 +12,9 @@ from typing import Any
 
 from tiny import WARM
 
+from toolkit.cluster.fit import fit_on_workers
 from toolkit.cluster.session import ClusterSpec
 from toolkit.cluster.session import session as ray_session
-from toolkit.cluster.train import train_on_workers
 from toolkit.config import load_config
 from toolkit.data import read_problems
 from toolkit.methods import FitInput, FitOptions
@@ -46,7 +46,7 @@ def main() -> None:
 
         with tempfile.TemporaryDirectory() as out:
             options = FitOptions(on_epoch=lambda epoch: seen.update(look() if epoch.epoch == 1 else {}))
-            train_on_workers(session, Warm, data, Path(out) / "model", options, label="lives")
+            fit_on_workers(session, Warm, data, Path(out) / "model", options, label="lives")
         seen |= {"token": str(session.token), "gcs": ray.get_runtime_context().gcs_address}
         print(json.dumps(seen), flush=True)
         sys.stdin.read()

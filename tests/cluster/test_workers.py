@@ -15,8 +15,8 @@ from safetensors.torch import load_file
 from tiny import TINY, WARM
 
 from toolkit.cli import main
+from toolkit.cluster.fit import fit_on_workers
 from toolkit.cluster.session import ClusterSpec, Session
-from toolkit.cluster.train import train_on_workers
 from toolkit.compute import ClusterCompute, LocalCompute
 from toolkit.config import load_config
 from toolkit.data import read_problems, write_table
@@ -29,7 +29,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from toolkit.cluster.session import ClusterSpec, session
-from toolkit.cluster.train import train_on_workers
+from toolkit.cluster.fit import fit_on_workers
 from toolkit.config import load_config
 from toolkit.data import read_problems
 from toolkit.methods import FitInput, FitOptions
@@ -40,7 +40,7 @@ problems = read_problems(data)
 given = FitInput(problems, problems.gold_templates, load_config(Warm.Config, None, settings))
 options = FitOptions(on_epoch=lambda epoch: os.kill(os.getpid(), signal.SIGKILL))
 with session(ClusterSpec(workers=2)) as started:
-    train_on_workers(started, Warm, given, Path(out), options, label="killed", storage=storage)
+    fit_on_workers(started, Warm, given, Path(out), options, label="killed", storage=storage)
 """
 EPOCHS = 10  # on workers half a second each at least: time to kill something before the last
 EXACT = (*WARM, "model.dropout=0", "train.batch=16", f"train.epochs={EPOCHS}")
@@ -88,9 +88,7 @@ def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, 
             os.kill(a_worker(), signal.SIGKILL)
 
     options = FitOptions(on_epoch=kill_once)
-    trained = train_on_workers(
-        session, Warm, fit_input(problems), tmp_path / "model", options, label="killed"
-    )
+    trained = fit_on_workers(session, Warm, fit_input(problems), tmp_path / "model", options, label="killed")
     assert epochs == list(range(1, EPOCHS + 1))
     assert [epoch.epoch for epoch in trained.history] == epochs
     same_weights(alone, tmp_path / "model")
@@ -112,7 +110,7 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     wait_for_the_end_of(cluster)
     assert not (out / "model.json").exists()
     told = []
-    train_on_workers(
+    fit_on_workers(
         session,
         Warm,
         fit_input(read_problems(data)),
@@ -128,7 +126,7 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
 def test_a_storage_that_cannot_be_written_is_a_sentence(session, problems, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(WarmkitError, match="file: this storage can't be used"):
-        train_on_workers(
+        fit_on_workers(
             session,
             Warm,
             fit_input(problems, WARM),

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolkit.cli.output import echo, json_option, print_json, solver_progress, waiting
+from toolkit.cli.output import echo, json_option, note, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
     auto_constants_option,
@@ -15,13 +15,16 @@ from toolkit.cli.parameters import (
     skip_bad_option,
     solver_choice,
     test_option,
+    workers_options,
 )
+from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.data import read_candidates, read_problems
 from toolkit.data.constants import with_constants_of
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.solvers import SolverInput, SolverProgress, find_solver
+from toolkit.storage.folder import check_folder, training_in
 
 
 @click.group()
@@ -35,7 +38,8 @@ Examples:
   warmkit solver fit bundled:en --out models/gts
   warmkit solver fit mine.jsonl --candidates candidates.parquet --kind graph2tree --out models/g2t
   warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts
-  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts --resume"""
+  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts --resume
+  warmkit solver fit large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the solver.")
@@ -47,6 +51,7 @@ Examples:
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same solver.")
 @click.option("--resume", is_flag=True, help="Go on with the stopped training in --out.")
+@workers_options
 @device_option
 @auto_constants_option
 @skip_bad_option
@@ -61,6 +66,8 @@ def fit(
     config_file: Path | None,
     overrides: tuple[str, ...],
     seed: int,
+    spec: ClusterSpec | None,
+    storage: str | None,
     device: str,
     constants: tuple[Constant, ...] | None,
     skip_bad: bool,
@@ -74,8 +81,7 @@ def fit(
     Without --candidates it learns from the gold equations of DATA. With --candidates it learns from the
     candidates alone, unless --gold is given.
     """
-    if (out / "solver.json").exists():
-        raise WarmkitError(f"{out}: there is a solver already. Name another folder.")
+    _check_out(out)
     chosen = find_solver(kind)
     config = load_config(chosen.Config, config_file, overrides)
     with waiting(f"Reading {data}"):
@@ -88,12 +94,18 @@ def fit(
             problems = problems.with_constants(constants)
         tested = read_problems(test, skip_bad=skip_bad) if test else None
     with waiting("Loading torch"):
+        from toolkit.compute import computing
         from toolkit.nn.device import pick_device
         from toolkit.solvers.evaluate import accuracies
 
     start = time.perf_counter()
     loss = 0.0
-    with solver_progress(f"Training {kind}") as show_progress:
+    with (
+        computing(spec, pick_device(device), storage, note) as compute,
+        training_in(out),
+        solver_progress(f"Training {kind}") as show_progress,
+    ):
+        _check_out(out)  # another process may have trained here meanwhile
 
         def on_progress(now: SolverProgress) -> None:
             nonlocal loss
@@ -101,14 +113,15 @@ def fit(
             show_progress(now)
 
         known = problems.gold_templates if use_gold else {}
-        trained = chosen.fit(
+        trained = compute.fit_solver(
+            chosen,
             SolverInput(problems, known, table, config, seed),
-            device=pick_device(device),
             folder=out,
             resume=resume,
             on_progress=on_progress,
+            label=out.name,
         )
-    trained.save(out)
+        trained.save(out)
     figures: dict[str, Any] = {
         "out": str(out),
         "kind": kind,
@@ -124,3 +137,10 @@ def fit(
     echo(f"{kind} trained on {len(problems):,} problems in {figures['seconds']:.0f} s. Solver in {out}")
     if tested is not None:
         echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
+
+
+def _check_out(out: Path) -> None:
+    """Whether the folder of the solver is free."""
+    check_folder(out)
+    if (out / "solver.json").exists():
+        raise WarmkitError(f"{out}: there is a solver already. Name another folder.")

@@ -32,7 +32,7 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, StepOne, find_method
 from toolkit.methods.base import read_constants
 from toolkit.screen import Screen
-from toolkit.storage.folder import check_folder, working_in
+from toolkit.storage.folder import check_folder, training_in
 
 if TYPE_CHECKING:
     from toolkit.loop.round import Round
@@ -124,7 +124,7 @@ def train(
     problems = problems.with_constants(settings.v_const)
     with (
         computing(spec, pick_device(device), storage, note) as compute,
-        _alone_in(out),
+        training_in(out),
         SummaryWriter(str(out / "tensorboard")) as writer,
     ):
         _check_out(out, resume, spec)  # another process may have trained here meanwhile
@@ -178,19 +178,6 @@ def _check_out(out: Path, resume: bool, spec: ClusterSpec | None) -> None:
         raise WarmkitError(f"{out}: there is no model to go on with. Leave out --resume.")
 
 
-@contextmanager
-def _alone_in(out: Path) -> Iterator[None]:
-    """The folder of the model, made and held."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WarmkitError(f"{out}: it can't be made: {error.strerror}.") from None
-    with working_in(
-        out, lambda process: f"{out}: process {process} trains in this folder. Name another one."
-    ):
-        yield
-
-
 def _step_two(work: "Round", model: StepOne, out: Path, tested: ProblemSet | None) -> dict[str, Any]:
     """Candidates and a solver beside the model. Gold equations that training did not use stay unused."""
     from toolkit.loop.round import measure
@@ -199,7 +186,9 @@ def _step_two(work: "Round", model: StepOne, out: Path, tested: ProblemSet | Non
         candidates = work.candidates(work.generate(model, advance))
     write_table(candidates.table, out / "candidates.parquet")
     with solver_progress(f"Training {work.config.solver_kind}") as on_progress:
-        solver = work.fit_solver(candidates, on_progress)
+        solver = work.fit_solver(
+            candidates, out / "solver", label=f"{out.name}-solver", on_progress=on_progress
+        )
     if solver is None:
         raise WarmkitError("There is no equation to learn from: no problem was reached.")
     solver.save(out / "solver")

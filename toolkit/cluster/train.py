@@ -1,79 +1,98 @@
-"""`fit` of a method on the workers of a Ray cluster.
+"""Training on the workers of a Ray cluster: of a method of step one, or of the networks of a solver.
 
-Ray Train places the workers, joins them in a process group, keeps the model folder of rank zero after every
+Ray Train places the workers, joins them in a process group, keeps the folder of rank zero after every
 epoch as a checkpoint in the storage, and starts all workers again from the last one when one dies. A run is
 named by what goes into it, so that it is only ever resumed with the same problems, equations and settings.
 """
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolkit.cluster.group import joined, no_group_of_ray
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import RESTARTS, Session, worker_error
-from toolkit.equations import show
 from toolkit.errors import WarmkitError
-from toolkit.methods import Epoch, FitInput, FitOptions, StepOne
-from toolkit.methods.base import no_problems
+from toolkit.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    import torch
+
+    from toolkit.nn.workers import WorkerGroup
 
 PATIENCE = 10.0  # seconds for an epoch to be recorded; what records them may have died with its node
+
+Files = Mapping[str, bytes]  # by their paths in a folder
+Figures = dict[str, Any]  # of an epoch
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What a job gets on each worker. All ranks report each epoch, once its state is in the folder."""
+
+    group: "WorkerGroup"
+    device: "torch.device"
+    folder: Path  # of this worker; only that of rank zero is kept
+    report: Callable[[int, Figures], None]  # with the number of the epoch
+
+
+class Job(Protocol):
+    """What all workers do together. Ray copies it to them."""
+
+    def digest(self) -> str:
+        """Of everything that decides the result, but what the folder holds at the beginning."""
+        ...
+
+    def run(self, worker: Worker) -> None:
+        """Train, from the state in the folder if there is one, until the folder has the last state."""
+        ...
 
 
 @dataclass(frozen=True)
 class Task:
-    """What every worker gets: what the method is fitted on, and the folder to begin with, as bytes."""
+    """What every worker gets: a job, and what the folder holds at the beginning."""
 
-    method: type[StepOne]
-    data: FitInput
-    begin: dict[str, bytes]  # files of a model folder
-    resume: bool  # whether the folder is this run's own, or that of the model to start from
+    job: Job
+    begin: Files
 
     def name(self, label: str) -> str:
         """The label, for people, and a digest of everything that decides the result of training."""
-        data = self.data
-        digest = sha256(f"{self.method.name} {data.seed} {data.config.model_dump_json()}".encode())
-        digest.update(data.digest().encode())
-        digest.update("".join(show(constant) for constant in data.problems.constants).encode())
+        digest = sha256(self.job.digest().encode())
         for file in sorted(self.begin):
             digest.update(self.begin[file])
         return f"{label}-{digest.hexdigest()[:10]}"
 
 
-def train_on_workers(
+def run_on_workers(
     session: Session,
-    method: type[StepOne],
-    data: FitInput,
+    job: Job,
     folder: Path,
-    options: FitOptions,
+    begin: Files,
+    on_epoch: Callable[[Figures], object],
     *,
     label: str,
     storage: str | None = None,
-) -> StepOne:
-    """`StepOne.fit`, on the workers of the session: the same folder at the end.
+) -> None:
+    """Run a job on the workers of the session. In the end the folder is that of rank zero.
 
-    `storage` is a folder or URL that all nodes see; the default, within the model folder, is for one machine
+    `storage` is a folder or URL that all nodes see; the default, within the folder, is for one machine
     and is removed at the end. A run that was stopped continues by itself from its last checkpoint there.
     """
     import ray
 
     session.require(session.spec.workers)
-    if not len(data.problems):
-        raise no_problems()
-    resume = options.resume and (folder / "model.json").exists()
-    task = Task(method, data, _files(folder if resume else options.start), resume)
-    own = folder / "ray"
+    task, own = Task(job, begin), folder / "ray"
     location = storage if storage and "://" in storage else str(Path(storage or own).absolute())
     check_nodes(session, location)
     board = _board()
-    watcher = Thread(target=_watch, args=(board, options.on_epoch), daemon=True)
+    watcher = Thread(target=_watch, args=(board, on_epoch), daemon=True)
     watcher.start()
     try:
         _fit(session, task, task.name(label), location, board, folder)
@@ -83,7 +102,6 @@ def train_on_workers(
         ray.kill(board)
     if storage is None:
         shutil.rmtree(own, ignore_errors=True)
-    return method.load(folder)
 
 
 def _fit(session: Session, task: Task, name: str, storage: str, board: Any, folder: Path) -> None:
@@ -108,14 +126,15 @@ def _fit(session: Session, task: Task, name: str, storage: str, board: Any, fold
         result = trainer.fit()
     except Exception as error:  # Ray wraps whatever went wrong, anywhere, in errors of its own
         raise worker_error(error, "Training", storage) from None
-    if result.checkpoint is None:
+    if result.checkpoint is not None:
+        with result.checkpoint.as_directory() as checkpoint:
+            _copy(Path(checkpoint), folder)
+    elif not task.begin:  # otherwise nothing was left to do
         raise WarmkitError(f"{storage}: the workers ended without a checkpoint.")
-    with result.checkpoint.as_directory() as checkpoint:
-        shutil.copytree(checkpoint, folder, dirs_exist_ok=True)
 
 
 def _work(task: Task) -> None:
-    """What each worker does: train, from the last checkpoint if there is one, and report every epoch."""
+    """What each worker does: the job, from the last checkpoint if there is one, with a report every epoch."""
     import ray.train
     import torch
     from ray.train import Checkpoint
@@ -124,37 +143,44 @@ def _work(task: Task) -> None:
     from toolkit.nn.workers import WorkerGroup
 
     context = ray.train.get_context()
-    workers = WorkerGroup(context.get_world_rank(), context.get_world_size())
+    group = WorkerGroup(context.get_world_rank(), context.get_world_size())
     torch.set_num_threads(1)  # a worker has one core; two threads that spin on it would crawl
     with TemporaryDirectory() as temporary:
-        folder, begin = Path(temporary) / "model", Path(temporary) / "begin"
-        last = ray.train.get_checkpoint()
+        folder, last = Path(temporary) / "folder", ray.train.get_checkpoint()
         if last is not None:
             last.to_directory(folder)
-        for name, content in task.begin.items():
-            into = folder if task.resume and last is None else begin
-            into.mkdir(exist_ok=True)
-            (into / name).write_bytes(content)
+        else:
+            write_files(folder, task.begin)
 
-        def report(epoch: Epoch) -> None:
-            checkpoint = Checkpoint(str(folder)) if workers.is_rank_zero else None
-            ray.train.report(asdict(epoch), checkpoint=checkpoint)
+        def report(epoch: int, figures: Figures) -> None:
+            checkpoint = Checkpoint(str(folder)) if group.is_rank_zero else None
+            ray.train.report({"number": epoch, "figures": figures}, checkpoint=checkpoint)
 
-        options = FitOptions(
-            resume=(folder / "model.json").exists(),
-            start=begin if begin.exists() else None,
-            workers=workers,
-            device=get_device(),
-            on_epoch=report,
-        )
         with joined(Path(temporary)):
-            task.method.fit(task.data, folder, options)
+            task.job.run(Worker(group, get_device(), folder, report))
 
 
-def _files(folder: Path | None) -> dict[str, bytes]:
+def _copy(checkpoint: Path, folder: Path) -> None:
+    """A kill leaves each file as it was or as it is to be. Descriptions say that the rest is there."""
+    files = [path.relative_to(checkpoint) for path in checkpoint.rglob("*") if path.is_file()]
+    for file in sorted(files, key=lambda file: (file.suffix == ".json", file)):
+        with replacing(folder / file) as temporary:
+            shutil.copyfile(checkpoint / file, temporary)
+
+
+def read_files(folder: Path | None, patterns: Iterable[str]) -> dict[str, bytes]:
+    """The files of a folder that match one of the patterns; none if there is no folder."""
     if folder is None:
         return {}
-    return {name: (folder / name).read_bytes() for name in ("model.json", "training.safetensors")}
+    paths = [path for pattern in patterns for path in folder.glob(pattern)]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def write_files(folder: Path, files: Files) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def _reporter(board: Any) -> Any:
@@ -175,23 +201,26 @@ def _board() -> Any:
 
     class Board:
         def __init__(self) -> None:
-            self.epochs: dict[int, dict[str, Any]] = {}
+            self.epochs: dict[int, Figures] = {}
             self.ended = False
             self.news = asyncio.Event()
 
-        async def add(self, epoch: dict[str, Any]) -> None:
-            self.epochs.setdefault(epoch["epoch"], epoch)  # an epoch repeated after a restart is not news
+        async def add(self, reported: dict[str, Any]) -> None:
+            # An epoch repeated after a restart is not news.
+            self.epochs.setdefault(reported["number"], reported["figures"])
             self.news.set()
 
         async def end(self) -> None:
             self.ended = True
             self.news.set()
 
-        async def after(self, epoch: int) -> list[dict[str, Any]]:
+        async def after(self, epoch: int) -> list[tuple[int, Figures]]:
             """Later epochs, as soon as there are any; none at the end."""
             while True:
                 self.news.clear()
-                later = [figures for number, figures in sorted(self.epochs.items()) if number > epoch]
+                later = [
+                    (number, figures) for number, figures in sorted(self.epochs.items()) if number > epoch
+                ]
                 if later or self.ended:
                     return later
                 await self.news.wait()
@@ -199,12 +228,12 @@ def _board() -> Any:
     return ray.remote(num_cpus=0)(Board).remote()
 
 
-def _watch(board: Any, on_epoch: Callable[[Epoch], object]) -> None:
+def _watch(board: Any, on_epoch: Callable[[Figures], object]) -> None:
     import ray
 
     last = 0
     with suppress(ray.exceptions.RayError):  # the session is gone, which is reported elsewhere
         while later := ray.get(board.after.remote(last)):
-            for figures in later:
-                last = figures["epoch"]
-                on_epoch(Epoch(**figures))
+            for number, figures in later:
+                last = number
+                on_epoch(figures)

@@ -12,6 +12,7 @@ A stage is done when the ledger says so. A stage that a kill interrupts is done 
 with the same seeds, so the run ends as it would have ended without the kill.
 """
 
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,12 +27,12 @@ from toolkit.active.stopping import Stop, why_stop
 from toolkit.annotators.questions import Annotator
 from toolkit.compute import Compute, LocalCompute
 from toolkit.config import settings_of
-from toolkit.data import ProblemSet, as_problem_set, write_table
+from toolkit.data import Candidates, ProblemSet, as_problem_set, write_table
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.ledger import BatchItem
-from toolkit.loop.round import ACCURACIES, measure
+from toolkit.loop.round import ACCURACIES, Round, measure
 from toolkit.loop.run import Run, create_run, divide, locked
 from toolkit.loop.selection import choose_batch
 from toolkit.loop.state import RunState
@@ -213,7 +214,12 @@ class Loop:
         def work() -> Mapping[str, Any]:
             this_round = self.state.round(round_, self.compute)
             folder = self.state.run.round_folder(round_) / "solver"
-            solver = this_round.fit_solver(self.state.candidates(round_), self._on_progress, folder)
+            solver = this_round.fit_solver(
+                self.state.candidates(round_),
+                folder,
+                label=f"{self.state.run.name}-round-{round_:02d}-solver",
+                on_progress=self._on_progress,
+            )
             if solver is not None:
                 solver.save(folder)
             return measure(solver, self.state.test)
@@ -232,21 +238,26 @@ class Loop:
     def _references(self, round_: int) -> None:
         """The two lines that a run is compared with: no annotations, and everything annotated."""
         state = self.state
-
-        def no_annotations() -> Mapping[str, Any]:
-            solver = state.round(1, self.compute).fit_solver(state.candidates(1), self._on_progress)
-            return measure(solver, state.test)
-
-        def everything_annotated() -> Mapping[str, Any]:
-            everything = replace(state.round(1, self.compute), known=state.problems.gold_templates)
-            return measure(everything.fit_solver(None, self._on_progress), state.test)
-
         if not self.config.references:
             return
+        first = state.round(1, self.compute)
         if self.ledger.result(1, "solver") is None:  # otherwise the solver of round 1 is this reference
-            self._stage(round_, "no annotations", no_annotations)
+            self._reference(round_, "no annotations", first, state.candidates(1))
         if all(state.problems.gold_classes):
-            self._stage(round_, "everything annotated", everything_annotated)
+            everything = replace(first, known=state.problems.gold_templates)
+            self._reference(round_, "everything annotated", everything, None)
+
+    def _reference(self, round_: int, name: str, of: Round, candidates: Candidates | None) -> None:
+        run, in_path = self.state.run, name.replace(" ", "-")
+        folder = run.round_folder(round_) / in_path  # a training that is killed goes on there
+
+        def work() -> Mapping[str, Any]:
+            label = f"{run.name}-round-{round_:02d}-{in_path}"
+            solver = of.fit_solver(candidates, folder, label=label, on_progress=self._on_progress)
+            return measure(solver, self.state.test)
+
+        self._stage(round_, name, work)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def _choose(self, round_: int) -> None:
         def work() -> dict[str, Any]:

@@ -83,7 +83,12 @@ class Round:
         return candidates_of(generated, self.problems, temperature)
 
     def fit_solver(
-        self, candidates: Candidates | None, on_progress: OnProgress = nothing, folder: Path | None = None
+        self,
+        candidates: Candidates | None,
+        folder: Path | None = None,
+        *,
+        label: str,
+        on_progress: OnProgress = nothing,
     ) -> Solver | None:
         """Step two, on D_s and the candidates of the other problems; None if it can learn from no equation.
 
@@ -95,8 +100,13 @@ class Round:
             self.problems, self.known, candidates, self.config.solver_settings, self.config.seed
         )
         try:
-            return self.config.solver_class.fit(
-                data, device=self.compute.device, folder=folder, resume=True, on_progress=on_progress
+            return self.compute.fit_solver(
+                self.config.solver_class,
+                data,
+                folder=folder,
+                resume=True,
+                on_progress=on_progress,
+                label=label,
             )
         except WarmkitError as error:
             if error.code == "no-equations":  # those that were found are too long

@@ -1,4 +1,4 @@
-"""Workers that train one model together: each explores its shard of every batch, and gradients are summed.
+"""Workers that train one network together: each takes its shard of every batch, and gradients are summed.
 
 A global batch is that of one worker, drawn by the same seed, and is sharded evenly: all wait for the last,
 and a shard of 134 instead of 128 problems would cost 5 %. So a problem may meet another rank in the next
@@ -37,7 +37,22 @@ class WorkerGroup:
         if self.world_size == 1:
             return batch
         by_cost = is_cheap.int().argsort(stable=True)
-        return batch.take(by_cost[self.rank :: self.world_size])
+        return batch.take(self.own(by_cost))
+
+    def own(self, rows: Tensor) -> Tensor:
+        """Every `world_size`-th of the rows: neighbours, which cost about the same, go to different ranks."""
+        return rows[self.rank :: self.world_size]
+
+    def draw_differently(self, seed: int, epoch: int) -> int | None:
+        """Let torch draw other numbers (dropout) on this rank; rank zero draws as if it were alone.
+
+        Returns the seed of this rank, None for rank zero.
+        """
+        if self.is_rank_zero:
+            return None
+        own = (seed * 1_000_003 + epoch + self.rank * 7_000_003) % 2**63
+        torch.manual_seed(own)
+        return own
 
     def sum_gradients(self, parameters: Iterable[nn.Parameter]) -> bool:
         """Replace every gradient by its sum over the ranks; return whether there is any."""

@@ -21,6 +21,8 @@ from toolkit.storage.description import Description, damaged, read_description, 
 if TYPE_CHECKING:
     import torch
 
+    from toolkit.nn.workers import WorkerGroup
+
 FORMAT = "warmkit-solver-2"
 
 
@@ -71,9 +73,11 @@ class SolverProgress:
     total: int
     loss: float  # the mean of the last epoch
     right: float | None = None  # the share of held-out answers after it; None if nothing is held out
+    epochs: int = 0  # done, and saved if there is a folder; of all networks
 
 
 OnProgress = Callable[[SolverProgress], object]
+TrainElsewhere = Callable[[Path], object]  # brings the training in a solver's folder to its end
 
 
 class Solver(ABC):
@@ -83,6 +87,7 @@ class Solver(ABC):
     section: ClassVar[str]  # of a configuration, with the settings of the solver
     Config: ClassVar[type[Section]]
     Description: ClassVar[type[SolverDescription]] = SolverDescription  # what solver.json must have
+    distributed: ClassVar[bool] = False  # whether `fit` can run on several workers
 
     def __init__(self, config: Section, constants: tuple[Constant, ...]) -> None:
         self.config, self.constants = config, constants
@@ -97,10 +102,16 @@ class Solver(ABC):
         folder: Path | None = None,
         resume: bool = False,
         on_progress: OnProgress = lambda progress: None,
+        workers: "WorkerGroup | None" = None,
+        elsewhere: TrainElsewhere | None = None,
     ) -> Self:
         """Learn from equations. A solver that trains keeps its state in the folder after every epoch.
 
         With `resume` it goes on with that state, or begins if there is none. `save` ends it.
+
+        Only a `distributed` solver gets the last two. With `workers` every rank calls `fit` with the same
+        arguments, each with a folder of its own; rank zero keeps the state. `elsewhere` is called with
+        the folder once the training may begin, and comes back when its state there is the last one.
         """
 
     @abstractmethod

@@ -76,6 +76,19 @@ def working_in(folder: Path, taken: Callable[[str], str]) -> Iterator[None]:
 
 
 @contextmanager
+def training_in(folder: Path) -> Iterator[None]:
+    """The folder of a model or a solver, made, and held by the process that trains there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarmkitError(f"{folder}: it can't be made: {error.strerror}.") from None
+    with working_in(
+        folder, lambda process: f"{folder}: process {process} trains in this folder. Name another one."
+    ):
+        yield
+
+
+@contextmanager
 def building(root: Path) -> Iterator[Path]:
     """An empty folder in `root`, hidden, to build another one in. `appear` gives it its name.
 

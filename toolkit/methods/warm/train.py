@@ -203,11 +203,8 @@ def _exploration_generator(
     workers: WorkerGroup, shared: torch.Generator, seed: int, epoch: int
 ) -> torch.Generator:
     """All ranks shuffle alike, but each explores and drops out in its own way; rank zero as if alone."""
-    if workers.is_rank_zero:
-        return shared
-    own = (seed * 1_000_003 + epoch + workers.rank * 7_000_003) % 2**63
-    torch.manual_seed(own)
-    return torch.Generator().manual_seed(own + 1)
+    own = workers.draw_differently(seed, epoch)
+    return shared if own is None else torch.Generator().manual_seed(own + 1)
 
 
 def batch_losses(

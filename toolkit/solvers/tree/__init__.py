@@ -13,7 +13,14 @@ from toolkit.data import ProblemSet, Vocabulary
 from toolkit.data.languages import language
 from toolkit.data.vocabulary import UNKNOWN_AT, described_vocabulary
 from toolkit.equations import Constant, EquationError, Expr, evaluate, klasses
-from toolkit.solvers.base import OnProgress, Solution, Solver, SolverDescription, SolverInput
+from toolkit.solvers.base import (
+    OnProgress,
+    Solution,
+    Solver,
+    SolverDescription,
+    SolverInput,
+    TrainElsewhere,
+)
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree.config import SolverConfig
 from toolkit.solvers.tree.folder import forget_training
@@ -21,6 +28,7 @@ from toolkit.solvers.tree.folder import forget_training
 if TYPE_CHECKING:
     import torch
 
+    from toolkit.nn.workers import WorkerGroup
     from toolkit.solvers.tree.beam import Beam
     from toolkit.solvers.tree.gts import GtsNetwork
 
@@ -39,6 +47,7 @@ class Gts(Solver):
     section = "solver"
     Config = SolverConfig
     Description = TreeDescription
+    distributed = True
     config: SolverConfig
 
     def __init__(
@@ -67,10 +76,12 @@ class Gts(Solver):
         folder: Path | None = None,
         resume: bool = False,
         on_progress: OnProgress = lambda progress: None,
+        workers: "WorkerGroup | None" = None,
+        elsewhere: TrainElsewhere | None = None,
     ) -> Self:
         from toolkit.solvers.tree.train import train
 
-        return train(cls, data, device, folder, resume, on_progress)
+        return train(cls, data, device, folder, resume, on_progress, workers, elsewhere)
 
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
         import torch

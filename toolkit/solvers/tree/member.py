@@ -2,6 +2,7 @@
 
 All randomness of an epoch comes from (seed, network, epoch), and one thread trains a network: it ends with
 the same weights, bit for bit, whether it was stopped and resumed or not, in whichever process it was trained.
+Several workers come to these weights too if there is no dropout, up to the order of additions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +25,9 @@ from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
 from toolkit.nn.checkpoint import FILE, load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
+from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import SolverInput, SolverProgress
-from toolkit.solvers.evaluate import accuracies
+from toolkit.solvers.evaluate import outcomes
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree.config import SolverConfig
 from toolkit.solvers.tree.examples import Examples, Tokens, make_examples
@@ -120,10 +122,11 @@ def train_member(
     device: torch.device,
     folder: Path | None,
     on_progress: Callable[[SolverProgress], object],
+    workers: WorkerGroup = ALONE,
 ) -> GtsNetwork:
     """The network of the best epoch. With a folder it goes on from there, and is saved after every epoch.
 
-    `done` and `total` of the progress are batches of this network.
+    `done` and `total` of the progress are batches of this network. With several workers, rank zero saves.
     """
     keep_freed_memory()
     data, config = lessons.data, lessons.config
@@ -141,6 +144,8 @@ def train_member(
         _, history = load_training(folder, everything, optimizer, HISTORY)
     total = config.epochs * lessons.steps
     last = SolverProgress(0, total, 0.0)
+    if history:
+        last = SolverProgress(len(history) * lessons.steps, total, **history[-1], epochs=len(history))
     with one_thread():
         for epoch in range(len(history) + 1, config.epochs + 1):
             if _has_settled(history, config.patience):
@@ -152,17 +157,18 @@ def train_member(
                     on_progress(replace(last, done=min(done + batches, total)))
 
             with seeded(_member_seed(data.seed, member), epoch) as generator:
-                loss = _run_epoch(network, averaged, lessons, optimizer, epoch, generator, on_batch)
-            right = _held_out_answers(solver, averaged, lessons)
+                workers.draw_differently(_member_seed(data.seed, member), epoch)
+                loss = _run_epoch(network, averaged, lessons, optimizer, epoch, generator, on_batch, workers)
+            right = _held_out_answers(solver, averaged, lessons, workers)
             if right is None or right >= max((figures["right"] or 0.0 for figures in history), default=0.0):
                 best.load_state_dict(averaged.state_dict())
             history.append({"loss": loss, "right": right})
-            if folder is not None:
+            if folder is not None and workers.is_rank_zero:
                 save_training(folder, everything, optimizer, {}, history)
-            last = SolverProgress(epoch * lessons.steps, total, loss, right)
+            last = SolverProgress(epoch * lessons.steps, total, loss, right, epoch)
             on_progress(last)
     if history:
-        on_progress(SolverProgress(total, total, history[-1]["loss"], history[-1]["right"]))
+        on_progress(SolverProgress(total, total, **history[-1], epochs=len(history)))
     return best
 
 
@@ -172,14 +178,17 @@ def _has_settled(history: Sequence[Figures], patience: int) -> bool:
     return bool(patience) and len(shares) > patience and max(shares[-patience:]) <= max(shares[:-patience])
 
 
-def _held_out_answers(solver: "type[Gts]", network: GtsNetwork, lessons: Lessons) -> float | None:
-    """The share of the held-out answers that the likeliest equation gives."""
+def _held_out_answers(
+    solver: "type[Gts]", network: GtsNetwork, lessons: Lessons, workers: WorkerGroup = ALONE
+) -> float | None:
+    """The share of the held-out answers that the likeliest equation gives. Each worker solves some."""
     if not len(lessons.held_out):
         return None
-    problems = lessons.data.problems.take(lessons.held_out.tolist())
+    problems = lessons.data.problems.take(workers.own(lessons.held_out).tolist())
     greedy = lessons.config.model_copy(update={"beam": 1})
     alone = solver([network], lessons.vocabulary, Plausibility({}), greedy, problems.constants)
-    return accuracies(alone, problems)["answer_accuracy"]
+    right = int(outcomes(alone, problems).answers.sum()) if len(problems) else 0
+    return workers.sum(right)[0] / len(lessons.held_out)
 
 
 def _run_epoch(
@@ -190,8 +199,12 @@ def _run_epoch(
     epoch: int,
     generator: torch.Generator,
     on_batch: Callable[[int], object],
+    workers: WorkerGroup,
 ) -> float:
-    """One pass over the examples; the mean loss."""
+    """One pass over the examples; the mean loss.
+
+    The words that are dropped are drawn for the whole batch, by all workers alike.
+    """
     config, examples, tensors = lessons.config, lessons.examples, lessons.tensors
     network.train()
     device = next(network.parameters()).device
@@ -201,29 +214,36 @@ def _run_epoch(
     batches = like_lengths(tensors.all.lengths[problems], config.batch, generator)
     for done, chosen in enumerate(batches, 1):
         chosen = chosen[depths[chosen].argsort(descending=True, stable=True)]
-        rows = problems[chosen]
-        # A problem is read once, however many equations it is to learn.
-        learnt = [(text, i) for text, row in enumerate(rows.tolist()) for i in examples.of_problem[row]]
-        owner, example = [text for text, _ in learnt], [i for _, i in learnt]
-        batch = _without_some_words(tensors.batch(rows), config.word_dropout, generator)
-        source = network.source(batch.to(device))
-        forest = Forest.of(
-            [examples.prefixes[i] for i in example], owner, operators, config.max_tokens, device
-        )
-        weight = examples.weight[example].to(device)
-        losses = -network.decoder.log_prob(source, forest) * weight
+        batch = _without_some_words(tensors.batch(problems[chosen]), config.word_dropout, generator)
+        batch = workers.shard(batch, torch.zeros(len(chosen)))
         optimizer.zero_grad(set_to_none=True)
-        (losses.sum() / len(rows)).backward()
+        if len(batch.rows):
+            losses, weight = _losses(network, batch.to(device), examples, config.max_tokens)
+            (losses.sum() / len(chosen)).backward()
+            total += float(losses.detach().sum())
+            weights += float(weight.sum())
+        workers.sum_gradients(network.parameters())
         torch.nn.utils.clip_grad_norm_(network.parameters(), config.clip)
         step = (epoch - 1) * lessons.steps + done
         for group in optimizer.param_groups:
             group["lr"] = config.lr * _rate(step, config.epochs * lessons.steps, config.warm_up)
         optimizer.step()
         _average(averaged, network, step, config.average)
-        total += float(losses.detach().sum())
-        weights += float(weight.sum())
         on_batch(done)
+    total, weights = workers.sum(total, weights)
     return total / weights
+
+
+def _losses(network: GtsNetwork, batch: Batch, examples: Examples, max_tokens: int) -> tuple[Tensor, Tensor]:
+    """The weighted loss of each equation to learn, and the weights."""
+    # A problem is read once, however many equations it is to learn.
+    learnt = [(text, i) for text, row in enumerate(batch.rows.tolist()) for i in examples.of_problem[row]]
+    owner, example = [text for text, _ in learnt], [i for _, i in learnt]
+    source, device = network.source(batch), batch.tokens.device
+    prefixes = [examples.prefixes[i] for i in example]
+    forest = Forest.of(prefixes, owner, len(network.tokens.operators), max_tokens, device)
+    weight = examples.weight[example].to(device)
+    return -network.decoder.log_prob(source, forest) * weight, weight
 
 
 def _rate(step: int, steps: int, warm_up: float) -> float:

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import torch
 
-from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress
+from toolkit.nn.workers import ALONE, WorkerGroup
+from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.folder import begin, network_folder, training_folder, write_data
@@ -28,19 +29,24 @@ def train(
     folder: Path | None,
     resume: bool,
     on_progress: OnProgress,
+    workers: WorkerGroup | None,
+    elsewhere: TrainElsewhere | None,
 ) -> TreeSolver:
     """The arguments are those of `Solver.fit`."""
     lessons = make_lessons(data)
     config, problems = lessons.config, data.problems
     device = device or torch.device("cpu")
     progress = _Progress(config.members, config.epochs * lessons.steps, on_progress)
-    at_once = _processes(solver, lessons, device)
+    alone = workers is None and elsewhere is None
+    at_once = _processes(solver, lessons, device) if alone else 1
     with ExitStack() as stack:
-        if folder is None and at_once > 1:
+        if folder is None and (at_once > 1 or elsewhere is not None):
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="warmkit-")))
         training = None if folder is None else training_folder(folder)
-        if training is not None:
+        if folder is not None and training is not None:
             begin(training, solver.name, data, resume)
+            if elsewhere is not None:
+                elsewhere(folder)
             if at_once > 1:
                 write_data(training, data)
                 train_in_processes(training, config.members, at_once, progress.report)
@@ -51,7 +57,7 @@ def train(
             def report(now: SolverProgress, member: int = member) -> None:
                 progress.report(member, now)
 
-            networks.append(train_member(solver, lessons, member, device, own, report))
+            networks.append(train_member(solver, lessons, member, device, own, report, workers or ALONE))
     answered = problems.take(lessons.examples.problems.tolist())
     plausibility = Plausibility.fit(answered.answers, answered.numbers)
     return solver(networks, lessons.vocabulary, plausibility, config, problems.constants)
@@ -69,8 +75,9 @@ class _Progress:
     """The progress of all networks as one."""
 
     def __init__(self, members: int, steps: int, on_progress: OnProgress) -> None:
-        self.done, self.total, self.on_progress = [0] * members, members * steps, on_progress
+        self.done, self.epochs = [0] * members, [0] * members
+        self.total, self.on_progress = members * steps, on_progress
 
     def report(self, member: int, now: SolverProgress) -> None:
-        self.done[member] = now.done
-        self.on_progress(replace(now, done=sum(self.done), total=self.total))
+        self.done[member], self.epochs[member] = now.done, now.epochs
+        self.on_progress(replace(now, done=sum(self.done), total=self.total, epochs=sum(self.epochs)))
