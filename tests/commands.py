@@ -53,6 +53,15 @@ def command_line(process: int) -> bytes:
         return b""
 
 
+def a_worker() -> int:
+    """The process of a training worker of our own Ray session: others may have one at the same time."""
+    raylets = {child for child in children(os.getpid()) if b"/raylet" in command_line(child)}
+    for worker in (child for raylet in raylets for child in children(raylet)):
+        if b"ray::RayTrainWorker" in command_line(worker):
+            return worker
+    raise AssertionError("no training worker runs")
+
+
 def wait_for_the_end_of(processes: Iterable[int]) -> None:
     """Ray's processes end by themselves when the one that started them is killed, but not at once."""
     deadline = time.monotonic() + LONGEST
@@ -75,3 +84,19 @@ def kills(*arguments: str, **environment: str) -> dict[str, int]:
     assert done.returncode == 0, done.stdout + done.stderr
     rows = re.findall(r"^ *(\w[\w ]*?)  +(\d+)  ", done.stdout, re.MULTILINE)
     return {stage: int(count) for stage, count in rows}
+
+
+def together(size: int, folder: Path, script: str, *arguments: str) -> None:
+    """`size` processes of one group, each with its rank, their number and where they meet, run the script."""
+    group = str(folder / "group")
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(rank), str(size), group, *arguments],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(size)
+    ]
+    errors = [process.communicate(timeout=LONGEST)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * size, errors

@@ -26,6 +26,7 @@ SLOW = (
     "tests/methods/test_methods.py",
     "tests/solvers/test_solvers.py",
     "tests/solvers/test_training.py",
+    "tests/solvers/test_workers.py",
     "tests/nn/test_workers.py",
     "tests/nn/test_threads.py::test_a_person_may_ask_for_more",
     "tests/tune/test_trial.py",
@@ -39,6 +40,7 @@ SLOW = (
 GROUPS = {
     "tests/integration/": "Label Studio",
     "tests/cluster/test_workers.py": "Ray session",
+    "tests/cluster/test_solver.py": "Ray session",
     "tests/tune/test_command.py": "Ray session",
     "tests/cluster/": "Ray clusters",
 }

@@ -10,7 +10,7 @@ import time
 import pytest
 import torch
 from click.testing import CliRunner
-from commands import children, command_line, descendants, sets, wait_for_the_end_of, without_ray
+from commands import a_worker, descendants, sets, wait_for_the_end_of, without_ray
 from safetensors.torch import load_file
 from tiny import TINY, WARM
 
@@ -68,15 +68,6 @@ def alone(problems, tmp_path_factory):
     out = tmp_path_factory.mktemp("alone")
     assert Warm.fit(fit_input(problems), out).origin.known == len(problems)
     return out
-
-
-def a_worker():
-    """The process of a training worker of our own session: others may have one at the same time."""
-    raylets = {child for child in children(os.getpid()) if b"/raylet" in command_line(child)}
-    for worker in (child for raylet in raylets for child in children(raylet)):
-        if b"ray::RayTrainWorker" in command_line(worker):
-            return worker
-    raise AssertionError("no training worker runs")
 
 
 def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, problems, alone, tmp_path):

@@ -1,12 +1,8 @@
 """Workers that train one model together, in a plain process group: no Ray."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
-from commands import LONGEST
+from commands import together
 from safetensors.torch import load_file
 from tiny import WARM
 
@@ -65,22 +61,6 @@ dist.destroy_process_group()
 @pytest.fixture(scope="module")
 def problems() -> ProblemSet:
     return read_problems("bundled:en").take(range(41))
-
-
-def together(size, folder, script, *arguments):
-    """`size` processes of one group, each with its rank, their number and where they meet, run the script."""
-    group = str(folder / "group")
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(rank), str(size), group, *arguments],
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(size)
-    ]
-    errors = [process.communicate(timeout=LONGEST)[1] for process in started]
-    assert [process.returncode for process in started] == [0] * size, errors
 
 
 def by_workers(size, out, gold, settings):
