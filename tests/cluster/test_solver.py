@@ -42,7 +42,7 @@ with session(ClusterSpec(workers=2)) as started:
         folder=Path(out),
         resume=False,
         on_progress=lambda now: os.kill(os.getpid(), signal.SIGKILL),
-        label="killed",
+        label="solver",
     )
 """
 EPOCHS = 6  # of each of two networks; on workers half a second each at least: time to kill something

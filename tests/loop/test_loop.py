@@ -19,6 +19,7 @@ from toolkit.loop.results import write_results
 from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
 from toolkit.loop.state import RunState
 from toolkit.loop.summary import summary
+from toolkit.solvers import load_solver
 
 
 def finished(root, config, annotator=None, name="a"):
@@ -180,6 +181,41 @@ def test_a_rewound_round_is_done_again_alike(tmp_path, tiny):
     run.rewind(2)
     Loop(run, annotator_of(run)).rounds()
     assert (run.ledger.batch(), run.ledger.metrics(), RunState(run).known(3)) == before
+
+
+def test_a_solver_starts_from_that_of_the_round_before_unless_it_was_undone(tmp_path, tiny):
+    run, _ = finished(tmp_path, tiny("stop.rounds=2", "solver.epochs=3", "solver.later_epochs=2"))
+    loop = Loop(run, annotator_of(run))
+    folders = [run.round_folder(round_) / "solver" for round_ in (1, 2, 3)]
+    assert [load_solver(folder).config.epochs for folder in folders] == [3, 2, 2]
+    assert [loop._solver_before(round_) for round_ in (1, 2, 3)] == [None, *folders[:2]]
+    run.ledger.rewind(2)  # a kill before its folders are deleted
+    assert [loop._solver_before(round_) for round_ in (2, 3)] == [folders[0], None]
+
+
+def test_no_solver_starts_from_another_one_if_that_is_not_wanted(tmp_path, tiny):
+    for number, setting in enumerate(("warm_start=false", "solver_each_round=false")):
+        run, _ = finished(tmp_path, tiny(setting, "solver.later_epochs=7"), name=f"run-{number}")
+        assert load_solver(run.round_folder(2) / "solver").config.epochs == 1
+
+
+def test_references_are_trained_as_long_as_the_solver_and_leave_nothing_behind(tmp_path, tiny):
+    trained = []
+
+    class Recorded(LocalCompute):
+        def fit_solver(self, solver, data, **options):
+            trained.append((options["label"], data.config.epochs))
+            return super().fit_solver(solver, data, **options)
+
+    run = create_run(tmp_path, "a", tiny("references=true", "solver.epochs=3", "solver.later_epochs=2"))
+    Loop(run, compute=Recorded(torch.device("cpu"))).rounds()
+    assert trained == [
+        ("a-round-01-solver", 3),
+        ("a-round-02-solver", 2),
+        ("a-round-02-no-annotations", 5),
+        ("a-round-02-everything-annotated", 5),
+    ]
+    assert not list(run.folder.rglob("*annotat*"))
 
 
 def test_budget_cuts_the_last_batch_and_ends_the_run(tmp_path, tiny):

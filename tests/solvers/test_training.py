@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -14,9 +15,10 @@ from toolkit.cli import main
 from toolkit.cli.hints import with_hint
 from toolkit.data import ProblemSet, read_problems, write_table
 from toolkit.errors import WarmkitError
-from toolkit.solvers import Solver, SolverProgress, fit_solver, load_solver
-from toolkit.solvers.tree import member, processes, train
+from toolkit.solvers import Solver, SolverInput, SolverProgress, fit_solver, load_solver
+from toolkit.solvers.tree import Gts, member, processes, train
 from toolkit.solvers.tree.folder import training_folder
+from toolkit.storage.folder import training_in
 
 TINY = {"hidden": 8, "embedding": 8, "epochs": 3, "members": 1, "max_tokens": 9, "batch": 8}
 
@@ -221,3 +223,64 @@ def test_the_command_goes_on_only_if_it_is_told_to(tmp_path):
     assert run("--resume").exit_code == 0
     assert_same_networks(load_solver(out), fit(read_problems(data)))
     assert "there is a solver already" in run("--resume").output
+
+
+def warm_input(start: Path | None) -> SolverInput:
+    problems = problems_of(24)
+    return SolverInput(problems, problems.gold_templates, None, Gts.Config(**TINY), 0, start)
+
+
+def test_a_training_may_start_from_the_networks_of_another_solver(tmp_path):
+    first = tmp_path / "first"
+    scratch: list[SolverProgress] = []
+    Gts.fit(warm_input(None), on_progress=scratch.append).save(first)
+    seen: list[SolverProgress] = []
+    further = Gts.fit(warm_input(first), on_progress=seen.append)
+    assert seen[0].loss < scratch[0].loss
+    with pytest.raises(Stopped):
+        Gts.fit(warm_input(first), folder=tmp_path / "stopped", on_progress=stop_after(3))
+    for path in first.iterdir():  # what it started from is kept beside its state
+        path.unlink()
+    resumed = Gts.fit(warm_input(None), folder=tmp_path / "stopped", resume=True)
+    assert_same_networks(resumed, further)
+
+
+def test_processes_start_from_the_networks_of_another_solver_too(tmp_path, monkeypatch):
+    Gts.fit(warm_input(None)).save(tmp_path)
+    alone = Gts.fit(warm_input(tmp_path))
+    monkeypatch.setattr(train, "_processes", lambda *arguments: 2)
+    assert_same_networks(Gts.fit(warm_input(tmp_path)), alone)
+
+
+def test_a_solver_of_another_size_or_of_other_problems_is_no_start(tmp_path):
+    fit(problems_of(24), {"hidden": 9}).save(tmp_path / "sizes")
+    fit(problems_of(30)).save(tmp_path / "problems")
+    for name in ("sizes", "problems"):
+        with pytest.raises(WarmkitError, match=f"{name}: this solver has other words, constants or sizes"):
+            Gts.fit(warm_input(tmp_path / name))
+
+
+def test_two_trainings_in_one_folder_are_one_too_many(tmp_path):
+    data, out = tmp_path / "data.jsonl", tmp_path / "solver"
+    write_table(problems_of(24).table, data)
+    sets = [part for key, value in TINY.items() for part in ("--set", f"{key}={value}")]
+    command = ["solver", "fit", str(data), "--out", str(out), *sets]
+    with training_in(out):
+        refused = CliRunner().invoke(main, command)
+    assert refused.exit_code == 1
+    assert f"{out}: process {os.getpid()} trains in this folder. Name another one." in refused.output
+    assert not training_folder(out).exists()
+    assert CliRunner().invoke(main, command).exit_code == 0
+
+
+def test_the_command_tells_every_epoch_with_the_time_left(tmp_path):
+    data = tmp_path / "data.jsonl"
+    write_table(problems_of(24).table, data)
+    sets = [part for key, value in TINY.items() for part in ("--set", f"{key}={value}")]
+    told = CliRunner().invoke(main, ["solver", "fit", str(data), "--out", str(tmp_path / "solver"), *sets])
+    lines = [line for line in told.stderr.splitlines() if line.startswith("Training gts: ")]
+    assert [re.sub(r"\d+\.\d{3}|\d+:\d\d", "…", line) for line in lines] == [
+        "Training gts: 33.3 %, loss …",
+        "Training gts: 66.7 %, loss …, about … left",
+        "Training gts: 100.0 %, loss …, about … left",
+    ]

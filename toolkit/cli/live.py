@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from toolkit.cli.output import echo, percent
+from toolkit.cli.output import clock, echo, percent, time_left
 from toolkit.screen import Screen
 
 SHARES = ("reached", "confidence", "answer_accuracy")
@@ -80,7 +80,7 @@ class LiveView:
         for name, label in NAMES.items():
             if self.known.get(name) is not None:
                 table.add_row(Text(label, "dim"), self._written(name))
-        table.add_row(Text("time", "dim"), f"{_clock(time.monotonic() - self.begun)}{self._left()}")
+        table.add_row(Text("time", "dim"), f"{clock(time.monotonic() - self.begun)}{self._left()}")
         bar = Table.grid()
         bar.add_row(ProgressBar(total=1.0, completed=min(self.share, 1.0), width=44))
         parts: list[RenderableType] = [heading, bar, table]
@@ -97,9 +97,4 @@ class LiveView:
         """An estimate from the rounds so far, if the number of rounds is fixed."""
         if self.rounds is None or not self.took:
             return ""
-        left = sum(self.took) / len(self.took) * max(0, self.rounds + 1 - self.round)
-        return f", about {_clock(left)} left"
-
-
-def _clock(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+        return time_left(sum(self.took), len(self.took), max(0, self.rounds + 1 - self.round))

@@ -1,6 +1,7 @@
 """The output of commands: tables and progress bars on a terminal, plain lines in a pipe, JSON."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -8,7 +9,14 @@ from typing import Any
 import click
 import polars as pl
 from rich import box
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -83,17 +91,49 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], object]]:
 
 @contextmanager
 def solver_progress(label: str) -> Iterator[Callable[[SolverProgress], None]]:
-    """`progress` for the training of a solver, which says how much there is to do as it goes."""
-    parts, shown = 1_000, 0
-    with progress(label, parts) as advance:
+    """A bar for the training of a solver, with its figures; in a pipe a line for every epoch."""
+    screen = Screen(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[figures]}", markup=False),
+    )
+    first: tuple[float, int] | None = None  # when it began, and what had been done before
+    epochs = 0
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(label, total=None, figures="")
 
         def on_progress(now: SolverProgress) -> None:
-            nonlocal shown
-            reached = parts * now.done // now.total
-            advance(max(reached - shown, 0))
-            shown = max(reached, shown)
+            nonlocal first, epochs
+            if first is None:  # what was done before it was resumed says nothing about the time left
+                first = time.monotonic(), now.done
+                bar.reset(task, total=now.total, completed=now.done)
+            bar.update(task, completed=now.done, figures=_training_figures(now))
+            if now.epochs > epochs and not screen.is_terminal:
+                left = time_left(time.monotonic() - first[0], now.done - first[1], now.total - now.done)
+                note(f"{label}: {share(now.done, now.total)}, {_training_figures(now)}{left}")
+            epochs = max(now.epochs, epochs)
 
         yield on_progress
+
+
+def _training_figures(now: SolverProgress) -> str:
+    if not now.epochs:
+        return ""
+    right = "" if now.right is None else f", {percent(now.right)} of the held-out answers"
+    return f"loss {now.loss:.3f}{right}"
+
+
+def time_left(seconds: float, done: float, left: float) -> str:
+    """Words about the time that what is left takes, as fast as what was done in so many seconds."""
+    return f", about {clock(seconds / done * left)} left" if done > 0 else ""
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 @contextmanager

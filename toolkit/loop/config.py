@@ -89,8 +89,12 @@ class _LoopConfig(Section):
     )
     seed: Seed = Field(0, description="of everything random: samples, training, solvers")
     method: str = Field("warm", description=f"of step one: one of {', '.join(METHODS)}")
-    warm_start: bool = Field(True, description="start from the model of the previous round, not from scratch")
-    later_epochs: int = Field(8, ge=1, le=1_000_000, description="epochs of a round that is warm-started")
+    warm_start: bool = Field(
+        True, description="start from model and solver of the previous round, not from scratch"
+    )
+    later_epochs: int = Field(
+        8, ge=1, le=1_000_000, description="epochs of step one in a round that is warm-started"
+    )
     generate: GenerateConfig = GenerateConfig()
     active: ActiveConfig = ActiveConfig()
     annotator: AnnotatorConfig = AnnotatorConfig()

@@ -88,17 +88,21 @@ class Round:
         folder: Path | None = None,
         *,
         label: str,
+        start: Path | None = None,
         on_progress: OnProgress = nothing,
     ) -> Solver | None:
         """Step two, on D_s and the candidates of the other problems; None if it can learn from no equation.
 
-        In a folder it goes on with what the folder holds. The solver is not saved yet.
+        In a folder it goes on with what the folder holds. `start` is the solver of the previous round; a
+        kind that can't use it starts from scratch. The solver is not saved yet.
         """
         if not self.known and not candidates:
             return None
-        data = SolverInput(
-            self.problems, self.known, candidates, self.config.solver_settings, self.config.seed
-        )
+        config = self.config.solver_settings
+        if start is not None:
+            warm = self.config.solver_class.warm_started(config)
+            start, config = (None, config) if warm is None else (start, warm)
+        data = SolverInput(self.problems, self.known, candidates, config, self.config.seed, start)
         try:
             return self.compute.fit_solver(
                 self.config.solver_class,

@@ -52,6 +52,7 @@ class SolverInput:
     candidates: Candidates | None
     config: Section
     seed: int = 0
+    start: Path | None = None  # the folder of a solver of the same problems, to begin with its weights
 
     def digest(self) -> str:
         """A digest of the problems and of the equations to learn."""
@@ -124,6 +125,16 @@ class Solver(ABC):
     @classmethod
     @abstractmethod
     def load(cls, folder: Path, device: "torch.device | None" = None) -> Self: ...
+
+    @classmethod
+    def warm_started(cls, config: Section) -> Section | None:
+        """The settings of a fit that starts from another solver; None if the solver can't start from one."""
+        return None
+
+    @classmethod
+    def as_long(cls, config: Section, fits: int) -> Section:
+        """The settings of a fit that trains as long as so many, of which each starts from the one before."""
+        return config
 
     def unknown_shares(self, problems: ProblemSet) -> list[float]:
         """For each problem the share of its words that training never saw; 0 if the solver can't tell."""

@@ -83,6 +83,16 @@ class Gts(Solver):
 
         return train(cls, data, device, folder, resume, on_progress, workers, elsewhere)
 
+    @classmethod
+    def warm_started(cls, config: Section) -> Section:
+        assert isinstance(config, SolverConfig)
+        return config.model_copy(update={"epochs": config.later_epochs})
+
+    @classmethod
+    def as_long(cls, config: Section, fits: int) -> Section:
+        assert isinstance(config, SolverConfig)
+        return config.model_copy(update={"epochs": config.epochs + (fits - 1) * config.later_epochs})
+
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
         import torch
 

@@ -22,6 +22,9 @@ class SolverConfig(Section):
     word_dropout: float = Field(0.1, ge=0, lt=1, description="share of words unknown in training")
     max_tokens: int = Field(31, ge=3, le=1_000, description="longest prefix; longer equations are not learnt")
     epochs: int = Field(50, ge=1, le=1_000_000, description="Xie and Sun: 80")
+    later_epochs: int = Field(
+        8, ge=1, le=1_000_000, description="epochs of a training that starts from another solver"
+    )
     batch: int = Field(32, ge=1, le=1_000_000, description="Xie and Sun: 64")
     lr: float = Field(2e-3, gt=0, le=100, description="Xie and Sun: 1e-3")
     warm_up: float = Field(

@@ -2,13 +2,14 @@
 
 training/training.json          solver, configuration, constants, seed, digest of the data
 training/problems.parquet, known.json, candidates.parquet    the data, for networks in other processes
-training/network-N/             the state of a network after its last epoch
+training/network-N/             the state of a network after its last epoch, and the weights it starts from
 """
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -29,8 +30,12 @@ from toolkit.storage.description import (
 )
 from toolkit.storage.tables import read_parquet
 
+if TYPE_CHECKING:
+    from toolkit.solvers.tree.gts import GtsNetwork
+
 FORMAT = "warmkit-training-1"
 DESCRIPTION = "training.json"
+START = "start.safetensors"
 _KNOWN = TypeAdapter(dict[str, str])
 
 
@@ -56,14 +61,21 @@ def forget_training(folder: Path) -> None:
     shutil.rmtree(training_folder(folder), ignore_errors=True)
 
 
-def begin(training: Path, solver: str, data: SolverInput, resume: bool) -> None:
-    """Write down what is trained; with `resume`, check that it is the same as what the folder has."""
+def begin(
+    training: Path, solver: str, data: SolverInput, resume: bool, start: "Sequence[GtsNetwork]"
+) -> None:
+    """Write down what is trained, and which networks it starts from.
+
+    With `resume`, check that it is the same as what the folder has.
+    """
     if (training / DESCRIPTION).exists():
         if not resume:
             raise WarmkitError(f"{training.parent}: there is an unfinished training here.", "training-exists")
         _check_same(training, solver, data)
         return
     shutil.rmtree(training, ignore_errors=True)  # of a training that was killed before it began
+    for member, network in enumerate(start):
+        _save_start(network_folder(training, member) / START, network)
     fields = {
         "format": FORMAT,
         "solver": solver,
@@ -73,6 +85,12 @@ def begin(training: Path, solver: str, data: SolverInput, resume: bool) -> None:
         "data": data.digest(),
     }
     write_description(training / DESCRIPTION, fields)
+
+
+def _save_start(path: Path, network: "GtsNetwork") -> None:
+    from toolkit.nn.weights import save_weights
+
+    save_weights(path, network.state_dict())
 
 
 def _check_same(training: Path, solver: str, data: SolverInput) -> None:

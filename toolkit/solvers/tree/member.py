@@ -25,12 +25,14 @@ from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
 from toolkit.nn.checkpoint import FILE, load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
+from toolkit.nn.weights import load_network
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import SolverInput, SolverProgress
 from toolkit.solvers.evaluate import outcomes
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree.config import SolverConfig
 from toolkit.solvers.tree.examples import Examples, Tokens, make_examples
+from toolkit.solvers.tree.folder import START
 from toolkit.solvers.tree.forest import Forest
 from toolkit.solvers.tree.gts import GtsNetwork
 
@@ -131,7 +133,12 @@ def train_member(
     keep_freed_memory()
     data, config = lessons.data, lessons.config
     words, constants = len(lessons.vocabulary), data.problems.constants
-    network = _new_network(solver.network(), words, constants, config, data.seed, member).to(device)
+
+    def build() -> GtsNetwork:
+        return _new_network(solver.network(), words, constants, config, data.seed, member)
+
+    warm = folder is not None and (folder / START).exists()
+    network = (load_network(folder / START, build) if folder is not None and warm else build()).to(device)
     averaged, best = deepcopy(network), deepcopy(network)
     for kept in (averaged, best):
         kept.requires_grad_(False).eval()

@@ -1,6 +1,7 @@
 """Training of the tree solvers: the networks one after the other, or side by side in processes."""
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import TypeVar
 
 import torch
 
+from toolkit.errors import WarmkitError
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.folder import begin, network_folder, training_folder, write_data
-from toolkit.solvers.tree.member import Lessons, make_lessons, train_member
+from toolkit.solvers.tree.gts import GtsNetwork
+from toolkit.solvers.tree.member import Lessons, make_lessons, new_networks, train_member
 from toolkit.solvers.tree.processes import train_in_processes
 
 TreeSolver = TypeVar("TreeSolver", bound=Gts)
@@ -40,11 +43,11 @@ def train(
     alone = workers is None and elsewhere is None
     at_once = _processes(solver, lessons, device) if alone else 1
     with ExitStack() as stack:
-        if folder is None and (at_once > 1 or elsewhere is not None):
+        if folder is None and (at_once > 1 or elsewhere is not None or data.start is not None):
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="warmkit-")))
         training = None if folder is None else training_folder(folder)
         if folder is not None and training is not None:
-            begin(training, solver.name, data, resume)
+            begin(training, solver.name, data, resume, _start(solver, lessons, data.start))
             if elsewhere is not None:
                 elsewhere(folder)
             if at_once > 1:
@@ -61,6 +64,23 @@ def train(
     answered = problems.take(lessons.examples.problems.tolist())
     plausibility = Plausibility.fit(answered.answers, answered.numbers)
     return solver(networks, lessons.vocabulary, plausibility, config, problems.constants)
+
+
+def _start(solver: type[Gts], lessons: Lessons, folder: Path | None) -> list[GtsNetwork]:
+    """The networks to start from; none if there is no folder. They must be like those to be trained."""
+    if folder is None:
+        return []
+    previous, constants = solver.load(folder), lessons.data.problems.constants
+    with torch.device("meta"):
+        new = new_networks(solver.network(), len(lessons.vocabulary), constants, lessons.config, seed=0)
+    same_words = previous.vocabulary.words == lessons.vocabulary.words
+    if not same_words or previous.constants != constants or _shapes(previous.networks) != _shapes(new):
+        raise WarmkitError(f"{folder}: this solver has other words, constants or sizes: not started from it.")
+    return previous.networks
+
+
+def _shapes(networks: Sequence[GtsNetwork]) -> list[dict[str, torch.Size]]:
+    return [{name: tensor.shape for name, tensor in network.state_dict().items()} for network in networks]
 
 
 def _processes(solver: type[Gts], lessons: Lessons, device: torch.device) -> int:
