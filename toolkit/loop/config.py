@@ -182,6 +182,15 @@ class _LoopConfig(Section):
         """The section of the solver."""
         return self._section(self.solver_class)
 
+    @property
+    def warm_solvers(self) -> bool:
+        """Whether a solver starts from that of the round before."""
+        return self.warm_start and self.solver_each_round
+
+    def reference_settings(self, rounds: int) -> Section:
+        """The section of a solver that is trained from scratch, as long as that of the run in all rounds."""
+        return self.solver_class.as_long(self.solver_settings, rounds if self.warm_solvers else 1)
+
     def _section(self, plugin: type[StepOne] | type[Solver]) -> Section:
         section = getattr(self, plugin.section)
         assert isinstance(section, Section)

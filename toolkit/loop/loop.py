@@ -236,13 +236,8 @@ class Loop:
     def _solver_before(self, round_: int) -> Path | None:
         """The solver to start from: that of the previous round, unless there is none, or it was undone."""
         folder = self.state.run.round_folder(round_ - 1) / "solver"
-        done = self.warm_solvers and self.ledger.result(round_ - 1, "solver") is not None
+        done = self.config.warm_solvers and self.ledger.result(round_ - 1, "solver") is not None
         return folder if done and (folder / "solver.json").exists() else None
-
-    @property
-    def warm_solvers(self) -> bool:
-        """Whether a solver starts from that of the round before."""
-        return self.config.warm_start and self.config.solver_each_round
 
     def _on_progress(self, progress: SolverProgress) -> None:
         self.view.progress(progress.done, progress.total)
@@ -253,11 +248,11 @@ class Loop:
         They are trained as long as the solver of the run, in all its rounds. So the solver of round 1 is
         the first line only if later ones do not start from it.
         """
-        state, config, kind = self.state, self.config, self.config.solver_class
-        if not config.references:
+        state = self.state
+        if not self.config.references:
             return
-        settings = kind.as_long(config.solver_settings, round_ if self.warm_solvers else 1)
-        config = config.model_copy(update={kind.section: settings})
+        settings = {self.config.solver_class.section: self.config.reference_settings(round_)}
+        config = self.config.model_copy(update=settings)
         first = replace(state.round(1, self.compute), config=config)
         if self.ledger.result(1, "solver") is None or config != self.config:
             self._reference(round_, "no annotations", first, state.candidates(1))

@@ -96,9 +96,10 @@ def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:
 
 
 def _references(state: RunState) -> dict[str, dict[str, Any]]:
-    ledger, last = state.ledger, _last_generated(state.run)
+    ledger, last, config = state.ledger, _last_generated(state.run), state.config
+    is_first = config.reference_settings(last) == config.solver_settings  # not if later ones start from it
     lines = {
-        NONE: ledger.result(last, NONE) or ledger.result(1, "solver"),
+        NONE: ledger.result(last, NONE) or (ledger.result(1, "solver") if is_first else None),
         ALL: ledger.result(last, ALL),
     }
     return {name: result for name, result in lines.items() if result}
