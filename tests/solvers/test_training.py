@@ -183,6 +183,18 @@ def test_the_best_epoch_of_the_held_out_answers_is_kept(monkeypatch, tmp_path):
     assert member._held_out_answers(type(solver), solver.networks[0], lessons) == max(shares)
 
 
+def test_a_problem_is_held_out_whichever_others_have_equations(monkeypatch):
+    monkeypatch.setattr(member, "LEAST_HELD_OUT", 5)
+    problems, config = problems_of(60), Gts.Config(**TINY, held_out=0.25)
+    fewer = dict(list(problems.gold_templates.items())[10:])
+    every, some = (
+        member.make_lessons(SolverInput(problems, known, None, config))
+        for known in (problems.gold_templates, fewer)
+    )
+    assert len(every.held_out) == 15 and len(every.learnt) == 45
+    assert some.held_out.tolist() == [row for row in every.held_out.tolist() if row >= 10]
+
+
 def test_training_ends_if_no_epoch_is_better_for_some_time():
     history = [{"right": share} for share in (0.1, 0.5, 0.4, 0.5)]
     assert [member._has_settled(history[:count], 2) for count in range(5)] == [

@@ -1,6 +1,6 @@
 """`fit` of a method of step one, and of a solver, on the workers of a Ray cluster."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,7 +64,7 @@ def fit_solver_on_workers(
     def on_workers(folder: Path) -> None:
         run_on_workers(
             session,
-            _SolverJob(solver, data),
+            _SolverJob(solver, replace(data, start=None)),  # the state has the weights to start from
             folder,
             read_files(folder, SOLVER_STATE),
             lambda figures: on_progress(SolverProgress(**figures)),

@@ -79,18 +79,29 @@ def make_lessons(data: SolverInput) -> Lessons:
     examples = make_examples(data, config, Tokens(problems.constants))
     if not len(examples.row):
         raise WarmkitError("There is no equation to learn from.", "no-equations")
-    order = torch.randperm(len(examples.problems), generator=torch.Generator().manual_seed(data.seed))
-    size = int(config.held_out * len(order))
-    size = size if size >= LEAST_HELD_OUT else 0
+    is_held_out = _held_out(len(problems), config.held_out, data.seed)[examples.problems]
+    if int(is_held_out.sum()) < LEAST_HELD_OUT:
+        is_held_out[:] = False
     return Lessons(
         data,
         config,
         vocabulary,
         to_tensors(problems, vocabulary),
         examples,
-        order[size:].sort()[0],
-        examples.problems[order[:size].sort()[0]],
+        (~is_held_out).nonzero().squeeze(1),
+        examples.problems[is_held_out],
     )
+
+
+def _held_out(problems: int, share: float, seed: int) -> Tensor:
+    """Which of all problems are held out [N], with an equation or without: the same in every round of a loop.
+
+    Otherwise a solver would be measured on what the one that it starts from has learnt.
+    """
+    order = torch.randperm(problems, generator=torch.Generator().manual_seed(seed))
+    is_held_out = torch.zeros(problems, dtype=torch.bool)
+    is_held_out[order[: int(share * problems)]] = True
+    return is_held_out
 
 
 def new_networks(
@@ -137,8 +148,9 @@ def train_member(
     def build() -> GtsNetwork:
         return _new_network(solver.network(), words, constants, config, data.seed, member)
 
-    warm = folder is not None and (folder / START).exists()
-    network = (load_network(folder / START, build) if folder is not None and warm else build()).to(device)
+    is_warm = folder is not None and (folder / START).exists()
+    network = load_network(folder / START, build) if folder is not None and is_warm else build()
+    network.to(device)
     averaged, best = deepcopy(network), deepcopy(network)
     for kept in (averaged, best):
         kept.requires_grad_(False).eval()
