@@ -327,12 +327,12 @@ def test_a_damaged_solver_is_a_sentence(solver, tmp_path, damage):
 
 
 def test_members_vote_by_the_class_of_their_equations(problems):
-    config = load_config(SolverConfig, None, (*SMALL, "epochs=2", "members=2", "plausible=false"))
+    config = load_config(SolverConfig, None, (*SMALL, "epochs=2", "members=2", "ranking=probability"))
     both = fit("gts", problems, config)
     some = problems.take([0])
     votes: dict[int, float] = {}
     for network in both.networks:
-        alone = Gts([network], both.vocabulary, both.plausibility, config, both.constants)
+        alone = Gts([network], both.vocabulary, both.ranker, config, both.constants)
         for solution in alone.solve(some, top=10)[0]:
             its_class = klass(solution.template)
             votes[its_class] = votes.get(its_class, 0.0) + solution.probability / 2
@@ -355,8 +355,10 @@ def test_numbers_are_read_with_their_kind_and_rank():
     assert kinds("only 7") == [(whole, smallest)]
 
 
-def test_the_hidden_size_depends_on_the_number_of_problems_unless_it_is_given(problems):
-    assert (SolverConfig().sized(9_999).hidden, SolverConfig().sized(10_000).hidden) == (128, 256)
-    assert SolverConfig(hidden=8).sized(10_000).hidden == 8
+def test_what_is_not_given_depends_on_the_number_of_problems(problems):
+    few, many = SolverConfig().sized(9_999), SolverConfig().sized(10_000)
+    assert (few.hidden, few.epochs, many.hidden, many.epochs) == (128, 50, 256, 20)
+    assert SolverConfig(hidden=8, dropout=0.0).sized(10_000).hidden == 8
+    assert SolverConfig(hidden=8, dropout=0.0).sized(10_000).dropout == 0.0
     solver = fit("gts", problems.take(range(8)), load_config(SolverConfig, None, ("epochs=1", "members=1")))
     assert solver.config.hidden == 128

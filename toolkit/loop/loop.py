@@ -251,8 +251,8 @@ class Loop:
         state = self.state
         if not self.config.references:
             return
-        settings = {self.config.solver_class.section: self.config.reference_settings(round_)}
-        config = self.config.model_copy(update=settings)
+        settings = self.config.reference_settings(round_, len(state.problems))
+        config = self.config.model_copy(update={self.config.solver_class.section: settings})
         first = replace(state.round(1, self.compute), config=config)
         if self.ledger.result(1, "solver") is None or config != self.config:
             self._reference(round_, "no annotations", first, state.candidates(1))

@@ -97,7 +97,9 @@ def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:
 
 def _references(state: RunState) -> dict[str, dict[str, Any]]:
     ledger, last, config = state.ledger, _last_generated(state.run), state.config
-    is_first = config.reference_settings(last) == config.solver_settings  # not if later ones start from it
+    is_first = (
+        config.reference_settings(last, len(state.problems)) == config.solver_settings
+    )  # not if later ones start from it
     lines = {
         NONE: ledger.result(last, NONE) or (ledger.result(1, "solver") if is_first else None),
         ALL: ledger.result(last, ALL),

@@ -132,7 +132,7 @@ class Solver(ABC):
         return None
 
     @classmethod
-    def as_long(cls, config: Section, fits: int) -> Section:
+    def as_long(cls, config: Section, fits: int, problems: int) -> Section:
         """The settings of a fit that trains as long as so many, of which each starts from the one before."""
         return config
 

@@ -4,15 +4,17 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
+import numpy as np
 from pydantic import Field
 
 from toolkit.config import Section
 from toolkit.data import ProblemSet, Vocabulary
 from toolkit.data.languages import language
 from toolkit.data.vocabulary import UNKNOWN_AT, described_vocabulary
-from toolkit.equations import Constant, EquationError, Expr, evaluate, klasses
+from toolkit.equations import Constant, EquationError, Expr, as_float, evaluate, klasses
+from toolkit.equations.evaluate import Number
 from toolkit.solvers.base import (
     OnProgress,
     Solution,
@@ -22,6 +24,7 @@ from toolkit.solvers.base import (
     TrainElsewhere,
 )
 from toolkit.solvers.plausibility import Plausibility
+from toolkit.solvers.ranking import FEATURES, Ranker, Reading
 from toolkit.solvers.tree.config import SolverConfig
 from toolkit.solvers.tree.folder import forget_training
 
@@ -38,6 +41,7 @@ BATCH = 64
 class TreeDescription(SolverDescription):
     vocabulary: list[str]
     answers: dict[str, Annotated[float, Field(ge=0)]]
+    ranking: dict[Literal[FEATURES], Annotated[float, Field(allow_inf_nan=False)]]  # type: ignore[valid-type]
 
 
 class Gts(Solver):
@@ -54,12 +58,12 @@ class Gts(Solver):
         self,
         networks: "Sequence[GtsNetwork]",
         vocabulary: Vocabulary,
-        plausibility: Plausibility,
+        ranker: Ranker,
         config: Section,
         constants: tuple[Constant, ...],
     ) -> None:
         super().__init__(config, constants)
-        self.networks, self.vocabulary, self.plausibility = list(networks), vocabulary, plausibility
+        self.networks, self.vocabulary, self.ranker = list(networks), vocabulary, ranker
 
     @classmethod
     def network(cls) -> "type[GtsNetwork]":
@@ -89,11 +93,21 @@ class Gts(Solver):
         return config.model_copy(update={"epochs": config.later_epochs})
 
     @classmethod
-    def as_long(cls, config: Section, fits: int) -> Section:
+    def as_long(cls, config: Section, fits: int, problems: int) -> Section:
         assert isinstance(config, SolverConfig)
-        return config.model_copy(update={"epochs": config.epochs + (fits - 1) * config.later_epochs})
+        epochs = config.sized(problems).epochs + (fits - 1) * config.later_epochs
+        return config if fits == 1 else config.model_copy(update={"epochs": epochs})
 
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
+        problems = problems.with_constants(self.constants)
+        found = self.readings(problems, max(top, self.config.beam))
+        return [
+            self._ranked(readings, numbers)[:top]
+            for readings, numbers in zip(found, problems.numbers, strict=True)
+        ]
+
+    def readings(self, problems: ProblemSet, width: int) -> list[list[Reading]]:
+        """The classes that beams of this width find for each problem, with the constants of the solver."""
         import torch
 
         from toolkit.nn.batches import to_tensors
@@ -101,9 +115,7 @@ class Gts(Solver):
 
         if not len(problems):
             return []
-        problems = problems.with_constants(self.constants)
-        beams: list[list[Beam]] = [[] for _ in problems.ids]
-        width = max(top, self.config.beam)
+        beams: list[list[list[Beam]]] = [[] for _ in problems.ids]  # of each network
         for batch in to_tensors(problems, self.vocabulary).in_order_of_size(BATCH):
             for network in self.networks:
                 device = next(network.parameters()).device
@@ -111,39 +123,29 @@ class Gts(Solver):
                     source = network.source(batch.to(device))
                     found = beam_search(network.decoder, source, width, self.config.max_tokens)
                 for row, new in zip(batch.rows.tolist(), found, strict=True):
-                    beams[row] += new
-        prefixes = list({beam.prefix for found in beams for beam in found})
+                    beams[row].append(new)
+        prefixes = list({beam.prefix for of_networks in beams for found in of_networks for beam in found})
         templates = [self.networks[0].tokens.decode(prefix) for prefix in prefixes]
         classes = dict(zip(prefixes, zip(klasses(templates), templates, strict=True), strict=True))
         return [
-            self._ranked(found, classes, numbers, lang)[:top]
-            for found, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
+            _merged(of_networks, classes, numbers, lang)
+            for of_networks, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
         ]
 
-    def _ranked(
-        self,
-        beams: "Sequence[Beam]",
-        classes: Mapping[tuple[int, ...], tuple[int, Expr]],
-        numbers: Sequence[Fraction],
-        lang: str,
-    ) -> list[Solution]:
-        """Beams of one class are one solution; probable ones with plausible values first."""
-        merged: dict[int, tuple[Expr, float | None, float]] = {}
-        for beam in beams:
-            klass, template = classes[beam.prefix]
-            if klass not in merged:
-                merged[klass] = template, _value(template, numbers, lang), 0.0
-            first, value, mass = merged[klass]
-            merged[klass] = first, value, mass + math.exp(beam.log_prob) / len(self.networks)
-        found = sum(mass for _, _, mass in merged.values())
-        scores = [
-            mass * math.exp(self.plausibility.log_prior(value, numbers) if self.config.plausible else 0.0)
-            for _, value, mass in merged.values()
-        ]
-        total = sum(scores) or 1.0
+    def _ranked(self, readings: Sequence[Reading], numbers: Sequence[Fraction]) -> list[Solution]:
+        """The best first; their probabilities add up to the share of all equations that was found."""
+        if not readings:
+            return []
+        found = sum(sum(reading.masses) for reading in readings) / len(self.networks)
+        scores = self.ranker.scores(readings, numbers)
+        shares = np.exp(scores - scores.max())
         solutions = [
-            Solution(template, value, found * score / total)
-            for (template, value, _), score in zip(merged.values(), scores, strict=True)
+            Solution(
+                reading.template,
+                None if reading.value is None else as_float(reading.value),
+                found * float(share),
+            )
+            for reading, share in zip(readings, shares / shares.sum(), strict=True)
         ]
         return sorted(solutions, key=lambda solution: -solution.probability)
 
@@ -159,7 +161,12 @@ class Gts(Solver):
         from toolkit.nn.weights import save_weights
 
         save_weights(folder / "weights.safetensors", nn.ModuleList(self.networks).state_dict())
-        self.describe(folder, answers=self.plausibility.counts, vocabulary=self.vocabulary.words)
+        self.describe(
+            folder,
+            answers=self.ranker.plausibility.counts,
+            ranking=self.ranker.weights,
+            vocabulary=self.vocabulary.words,
+        )
         forget_training(folder)
 
     @classmethod
@@ -171,15 +178,17 @@ class Gts(Solver):
 
         written, config, constants = cls.described(folder)
         assert isinstance(config, SolverConfig)
+        sized = config.sized(problems=0)  # a solver that was saved has its size
         vocabulary = described_vocabulary(folder / "solver.json", "solver", written["vocabulary"])
         networks: list[GtsNetwork] = []
 
         def build() -> nn.ModuleList:
-            networks[:] = new_networks(cls.network(), len(vocabulary), constants, config, seed=0)
+            networks[:] = new_networks(cls.network(), len(vocabulary), constants, sized, seed=0)
             return nn.ModuleList(networks)
 
         load_network(folder / "weights.safetensors", build).to(device or "cpu").eval()
-        return cls(networks, vocabulary, Plausibility(written["answers"]), config, constants)
+        ranker = Ranker(Plausibility(written["answers"]), written["ranking"])
+        return cls(networks, vocabulary, ranker, sized, constants)
 
 
 class Graph2Tree(Gts):
@@ -194,8 +203,28 @@ class Graph2Tree(Gts):
         return Graph2TreeNetwork
 
 
-def _value(template: Expr, numbers: Sequence[Fraction], lang: str) -> float | None:
+def _merged(
+    beams: "Sequence[Sequence[Beam]]",
+    classes: Mapping[tuple[int, ...], tuple[int, Expr]],
+    numbers: Sequence[Fraction],
+    lang: str,
+) -> list[Reading]:
+    """Beams of one class, of whichever network, are one reading; it shows the first of them."""
+    first: dict[int, Expr] = {}
+    masses: dict[int, list[float]] = {}
+    for network, found in enumerate(beams):
+        for beam in found:
+            klass, template = classes[beam.prefix]
+            first.setdefault(klass, template)
+            masses.setdefault(klass, [0.0] * len(beams))[network] += math.exp(beam.log_prob)
+    return [
+        Reading(template, _value(template, numbers, lang), tuple(masses[klass]))
+        for klass, template in first.items()
+    ]
+
+
+def _value(template: Expr, numbers: Sequence[Fraction], lang: str) -> Number | None:
     try:
-        return float(evaluate(template, numbers, language(lang).pi))
+        return evaluate(template, numbers, language(lang).pi)
     except EquationError:
         return None

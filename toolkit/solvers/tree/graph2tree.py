@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.tree.config import SizedConfig
 from toolkit.solvers.tree.examples import Tokens
 from toolkit.solvers.tree.gts import GtsNetwork
 
@@ -36,9 +36,9 @@ class GraphHead(nn.Module):
 
 
 class Graph2TreeNetwork(GtsNetwork):
-    def __init__(self, words: int, tokens: Tokens, config: SolverConfig) -> None:
+    def __init__(self, words: int, tokens: Tokens, config: SizedConfig) -> None:
         super().__init__(words, tokens, config)
-        h = config.units
+        h = config.hidden
         self.heads = nn.ModuleList(GraphHead(h, h // HEADS, config.dropout) for _ in range(HEADS))
         self.join = nn.Linear(h // HEADS * HEADS, h)
         self.feed = nn.Sequential(nn.Linear(h, h), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(h, h))

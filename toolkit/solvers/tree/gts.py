@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
 from toolkit.nn.encoder import Encoder
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.tree.config import SizedConfig
 from toolkit.solvers.tree.decoder import Source, TreeDecoder
 from toolkit.solvers.tree.examples import Tokens
 
@@ -15,16 +15,16 @@ KINDS, RANKS = 4, 4  # of numbers
 class GtsNetwork(nn.Module):
     """The text is read by WARM's encoder; a number's embedding is the encoder's state at its position."""
 
-    def __init__(self, words: int, tokens: Tokens, config: SolverConfig) -> None:
+    def __init__(self, words: int, tokens: Tokens, config: SizedConfig) -> None:
         super().__init__()
         self.tokens = tokens
         self.kinds: nn.Embedding | None = None
         if config.number_features:
             self.kinds = nn.Embedding(KINDS * RANKS, config.embedding)
             nn.init.zeros_(self.kinds.weight)  # until it is known what they mean
-        self.encoder = Encoder(words, config.embedding, config.units, config.layers, config.dropout)
-        self.symbols = nn.Embedding(tokens.first_number, config.units)  # operators and constants
-        self.decoder = TreeDecoder(config.units, len(tokens.operators), config.dropout)
+        self.encoder = Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
+        self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
+        self.decoder = TreeDecoder(config.hidden, len(tokens.operators), config.dropout)
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States [B, L, H] of the words and the first goal [B, H]."""

@@ -30,7 +30,8 @@ from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import SolverInput, SolverProgress
 from toolkit.solvers.evaluate import outcomes
 from toolkit.solvers.plausibility import Plausibility
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.ranking import Ranker
+from toolkit.solvers.tree.config import SizedConfig, SolverConfig
 from toolkit.solvers.tree.examples import Examples, Tokens, make_examples
 from toolkit.solvers.tree.folder import START
 from toolkit.solvers.tree.forest import Forest
@@ -58,7 +59,7 @@ class Lessons:
     """What all networks of a solver learn from."""
 
     data: SolverInput
-    config: SolverConfig
+    config: SizedConfig
     vocabulary: Vocabulary
     tensors: ProblemTensors
     examples: Examples
@@ -72,9 +73,9 @@ class Lessons:
 
 
 def make_lessons(data: SolverInput) -> Lessons:
-    config, problems = data.config, data.problems
-    assert isinstance(config, SolverConfig)
-    config = config.sized(len(problems))
+    problems = data.problems
+    assert isinstance(data.config, SolverConfig)
+    config = data.config.sized(len(problems))
     vocabulary = vocabulary_of(problems, config.min_count, config.joined)
     examples = make_examples(data, config, Tokens(problems.constants))
     if not len(examples.row):
@@ -105,7 +106,7 @@ def _held_out(problems: int, share: float, seed: int) -> Tensor:
 
 
 def new_networks(
-    network: type[GtsNetwork], words: int, constants: tuple[Constant, ...], config: SolverConfig, seed: int
+    network: type[GtsNetwork], words: int, constants: tuple[Constant, ...], config: SizedConfig, seed: int
 ) -> list[GtsNetwork]:
     """The networks that vote, each with initial weights of its own."""
     return [_new_network(network, words, constants, config, seed, i) for i in range(config.members)]
@@ -115,7 +116,7 @@ def _new_network(
     network: type[GtsNetwork],
     words: int,
     constants: tuple[Constant, ...],
-    config: SolverConfig,
+    config: SizedConfig,
     seed: int,
     member: int,
 ) -> GtsNetwork:
@@ -205,7 +206,7 @@ def _held_out_answers(
         return None
     problems = lessons.data.problems.take(workers.own(lessons.held_out).tolist())
     greedy = lessons.config.model_copy(update={"beam": 1})
-    alone = solver([network], lessons.vocabulary, Plausibility({}), greedy, problems.constants)
+    alone = solver([network], lessons.vocabulary, Ranker(Plausibility({})), greedy, problems.constants)
     right = int(outcomes(alone, problems).answers.sum()) if len(problems) else 0
     return workers.sum(right)[0] / len(lessons.held_out)
 

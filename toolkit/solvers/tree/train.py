@@ -8,12 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
+import numpy as np
 import torch
 
+from toolkit.equations import reaches
 from toolkit.errors import WarmkitError
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
 from toolkit.solvers.plausibility import Plausibility
+from toolkit.solvers.ranking import Ranker
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.folder import begin, network_folder, training_folder, write_data
 from toolkit.solvers.tree.gts import GtsNetwork
@@ -62,8 +65,32 @@ def train(
 
             networks.append(train_member(solver, lessons, member, device, own, report, workers or ALONE))
     answered = problems.take(lessons.examples.problems.tolist())
-    plausibility = Plausibility.fit(answered.answers, answered.numbers)
-    return solver(networks, lessons.vocabulary, plausibility, config, problems.constants)
+    ranker = Ranker(Plausibility.fit(answered.answers, answered.numbers))
+    fitted = solver(networks, lessons.vocabulary, ranker, config, problems.constants)
+    fitted.ranker = _learnt_ranking(fitted, lessons)
+    return fitted
+
+
+def _learnt_ranking(solver: Gts, lessons: Lessons) -> Ranker:
+    """How the beams of held-out problems are best ranked; no network has learnt their equations."""
+    ranker, config = solver.ranker, lessons.config
+    if config.ranking == "probability":
+        return Ranker(ranker.plausibility, {"probability": 1.0})
+    if config.ranking == "plausible" or not len(lessons.held_out):
+        return ranker
+    problems = lessons.data.problems.take(lessons.held_out.tolist())
+    return ranker.fitted(
+        [
+            (
+                readings,
+                numbers,
+                np.array([reaches(reading.template, numbers, answer) for reading in readings]),
+            )
+            for readings, numbers, answer in zip(
+                solver.readings(problems, config.beam), problems.numbers, problems.answers, strict=True
+            )
+        ]
+    )
 
 
 def _start(solver: type[Gts], lessons: Lessons, folder: Path | None) -> list[GtsNetwork]:
