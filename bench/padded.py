@@ -36,7 +36,7 @@ class PaddedEncoder(nn.Module):
             ahead = forward(states)[0]
             back = _reorder(backward(_reorder(states, reversal))[0], reversal)
         last = ahead.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, ahead.shape[-1])).squeeze(1)
-        return self.dropout(ahead + back), self.dropout(last + back[:, 0])
+        return ahead + back, last + back[:, 0]
 
 
 def _reorder(states: Tensor, order: Tensor) -> Tensor:

@@ -8,7 +8,10 @@ from toolkit.nn.gru import Gru
 
 
 class Encoder(nn.Module):
-    """Embedding and number feature → bidirectional GRU of some layers → directions summed."""
+    """Embedding and number feature → bidirectional GRU of some layers → directions summed.
+
+    Dropout is within; whether what comes out is dropped too is left to the model.
+    """
 
     def __init__(self, words: int, embedding: int, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -27,7 +30,7 @@ class Encoder(nn.Module):
         last = states
         for i, layer in enumerate(self.layers):
             states, last = layer(self.dropout(states) if i else states, lengths)
-        return self.dropout(_summed(states).transpose(0, 1)), self.dropout(_summed(last))
+        return _summed(states).transpose(0, 1), _summed(last)
 
 
 def _summed(states: Tensor) -> Tensor:

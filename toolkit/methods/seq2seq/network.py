@@ -59,8 +59,7 @@ class Seq2SeqNetwork(nn.Module):
 
     def encode(self, batch: Batch) -> Tensor:
         """The encoder's last state [B, H]."""
-        _, last = self.encoder(batch.tokens, batch.is_number, batch.lengths)
-        assert isinstance(last, Tensor)
+        last: Tensor = self.encoder.dropout(self.encoder(batch.tokens, batch.is_number, batch.lengths)[1])
         return last
 
     def step(

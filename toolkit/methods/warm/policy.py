@@ -223,7 +223,8 @@ class Policy(nn.Module):
         self.decoder = Decoder(layout, config)
 
     def encode(self, batch: Batch) -> Encoded:
-        states, last = self.encoder(batch.tokens, batch.is_number, batch.lengths)
+        read = self.encoder(batch.tokens, batch.is_number, batch.lengths)
+        states, last = map(self.encoder.dropout, read)
         keys = self.decoder.initial_keys(states, batch.positions)
         has_number = torch.arange(batch.n, device=batch.tokens.device) < batch.counts.unsqueeze(1)
         has_constant = has_number.new_ones(len(batch.rows), len(self.layout.constants))

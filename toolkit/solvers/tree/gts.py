@@ -24,7 +24,7 @@ class GtsNetwork(nn.Module):
             nn.init.zeros_(self.kinds.weight)  # until it is known what they mean
         self.encoder = Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
         self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
-        self.decoder = TreeDecoder(config.hidden, len(tokens.operators), config.dropout)
+        self.decoder = TreeDecoder(config.hidden, len(tokens.operators))
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States [B, L, H] of the words and the first goal [B, H]."""
