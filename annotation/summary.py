@@ -50,8 +50,8 @@ class Status:
 class AnnotationSummary:
     """Judges the responses of a task store, with the constants that equations may use."""
 
-    def __init__(self, store: TaskStore, constants: Sequence[Constant]) -> None:
-        self.store, self.constants = store, tuple(constants)
+    def __init__(self, store: TaskStore, constants: Sequence[Constant], more_constants: bool = True) -> None:
+        self.store, self.constants, self.more_constants = store, tuple(constants), more_constants
         self._asked: dict[str, tuple[tuple[Fraction, ...], float]] = {}
 
     def judgement(self, response: Response) -> Judgement:
@@ -60,7 +60,7 @@ class AnnotationSummary:
                 numbers = tuple(operand.value for operand in find_numbers(text, lang))
                 self._asked[key.problem_id] = (numbers, answer)
         numbers, answer = self._asked.get(response.problem_id, ((), 0.0))
-        return judge(response, numbers, answer, self.constants)
+        return judge(response, numbers, answer, self.constants, self.more_constants)
 
     def judged(self) -> list[JudgedResponse]:
         """All responses that count; withdrawn ones do not."""

@@ -28,6 +28,7 @@ from toolkit.equations import (
     unlike_answer,
     verify,
 )
+from toolkit.equations.readings import FACTORS
 from toolkit.equations.tree import postorder, references
 
 AnnotationVerdict = Literal["accepted", "rejected", "disputed", "skipped"]
@@ -57,11 +58,13 @@ def judge(
     numbers: Sequence[Fraction],
     answer: float,
     constants: Sequence[Constant],
+    more_constants: bool = True,
 ) -> Judgement:
     """The judgement of a response to a problem with these numbers and this answer. Never raises.
 
     A written equation may mean each template that its text can be bound to. A picked candidate means its
-    own template and no other.
+    own template and no other. With `more_constants` an equation may use a small constant that is not in
+    V_const: what people use joins it (see `toolkit.equations.readings`).
     """
     note = (response.note or "").strip()
     if response.kind == "skip":
@@ -73,9 +76,10 @@ def judge(
         return Judgement("rejected", "There is no equation. Write one, or skip the problem.", equation)
     try:
         if response.template is None:
-            verdict = verify(equation, numbers, answer, constants)
+            verdict = verify(equation, numbers, answer, constants, more_constants=more_constants)
         else:
-            verdict = _verify_template(response.template, numbers, answer, constants)
+            usable = (*constants, *map(Const, FACTORS)) if more_constants else constants
+            verdict = _verify_template(response.template, numbers, answer, usable)
     except (ValueError, ArithmeticError):  # nothing that a person can type may stop the loop
         verdict = Verdict(False, "the equation can't be used: it has no value")
     # A literal 1 may be the constant or a number of the text; only what refers to the text is meant.

@@ -27,8 +27,8 @@ class Resolution:
 class Resolver:
     """Judges responses to the problems of a run; each only once, for a ledger is read again and again."""
 
-    def __init__(self, problems: ProblemSet) -> None:
-        self._problems = problems
+    def __init__(self, problems: ProblemSet, more_constants: bool = True) -> None:
+        self._problems, self._more_constants = problems, more_constants
         self._judged: dict[Response, Judgement] = {}
 
     def resolve(self, responses: Iterable[Response]) -> dict[str, Resolution]:
@@ -47,7 +47,11 @@ class Resolver:
         if response not in self._judged:
             problems, row = self._problems, self._problems.row[response.problem_id]
             self._judged[response] = judge(
-                response, problems.numbers[row], problems.answers[row], problems.constants
+                response,
+                problems.numbers[row],
+                problems.answers[row],
+                problems.constants,
+                self._more_constants,
             )
         return self._judged[response]
 

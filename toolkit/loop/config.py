@@ -87,6 +87,9 @@ class _LoopConfig(Section):
     constants: Literal["auto"] | Annotated[tuple[str, ...], Field(max_length=100)] = Field(
         AUTO, description="V_const; auto: 1, π and what held-out answers profit from"
     )
+    fixed_constants: bool = Field(
+        False, description="refuse other constants; false: small ones that annotators use join V_const"
+    )
     seed: Seed = Field(0, description="of everything random: samples, training, solvers")
     method: str = Field("warm", description=f"of step one: one of {', '.join(METHODS)}")
     warm_start: bool = Field(True, description="start from the model of the previous round, not from scratch")

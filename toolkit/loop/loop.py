@@ -173,10 +173,13 @@ class Loop:
 
         def work() -> dict[str, Any]:
             before = run.round_folder(round_ - 1) / "model"
-            model = self.state.round(round_, self.compute).fit(
+            this_round = self.state.round(round_, self.compute)
+            # With other constants the network has another shape.
+            same = round_ > 1 and this_round.problems is self.state.problems_in(round_ - 1)
+            model = this_round.fit(
                 run.round_folder(round_) / "model",
                 label=f"{run.name}-round-{round_:02d}",
-                start=before if self.config.warm_start and round_ > 1 else None,
+                start=before if self.config.warm_start and same else None,
                 on_epoch=lambda epoch, epochs: self.view.progress(epoch.epoch, epochs),
             )
             return {"epochs": len(model.history)}
@@ -238,7 +241,8 @@ class Loop:
             return measure(solver, state.test)
 
         def everything_annotated() -> Mapping[str, Any]:
-            everything = replace(state.round(1, self.compute), known=state.problems.gold_templates)
+            last = state.round(round_, self.compute)
+            everything = replace(last, known=last.problems.gold_templates)
             return measure(everything.fit_solver(None, self._on_progress), state.test)
 
         if not self.config.references:

@@ -13,6 +13,8 @@ from toolkit.annotators.resolve import Resolution
 from toolkit.config import to_yaml
 from toolkit.data import write_table
 from toolkit.data.export import with_equations
+from toolkit.equations import show
+from toolkit.equations.tree import postorder
 from toolkit.loop.ledger import BatchItem
 from toolkit.loop.round import ACCURACIES, difference
 from toolkit.loop.run import Run
@@ -59,7 +61,7 @@ def run_figures(state: RunState) -> report.RunFigures:
         data=config.data,
         problems=len(state.problems),
         test_problems=len(state.test),
-        test_gold=sum(map(bool, state.test.gold_classes)),
+        test_gold=sum(map(bool, state.test.with_constants(run.constants_in(last)).gold_classes)),
         annotator=config.annotator.name,
         strategy=config.active.strategy,
         stopped_by=end["rule"],
@@ -70,7 +72,8 @@ def run_figures(state: RunState) -> report.RunFigures:
         seed=config.seed,
         command=f"warmkit loop --config {run.folder}/config.yaml --run another-name",
         config=to_yaml(config),
-        constants=tuple(config.constants),
+        constants=tuple(brief["constants"]),
+        joined=_joined(state, last),
         choice=run.constant_choice,
         metrics=metrics,
         final=_shares(final),
@@ -89,6 +92,24 @@ def run_figures(state: RunState) -> report.RunFigures:
 
 def _last_generated(run: Run) -> int:
     return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "generate"), default=0)
+
+
+def _joined(state: RunState, last: int) -> list[report.JoinedConstant]:
+    """The constants that joined V_const, each with the equations that brought it."""
+    before, found = state.run.constants, []
+    resolutions = state.resolutions()
+    for round_ in range(1, last + 1):
+        now = state.run.constants_in(round_)
+        for constant in (constant for constant in now if constant not in before):
+            users = [
+                problem_id
+                for problem_id, template in state.known(round_).items()
+                if constant in postorder(template)
+            ]
+            names = {name for user in users if user in resolutions for name in resolutions[user].annotators}
+            found.append(report.JoinedConstant(round_, show(constant), len(users), tuple(sorted(names))))
+        before = tuple({*before, *now})
+    return found
 
 
 def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:

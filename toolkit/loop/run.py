@@ -23,7 +23,7 @@ import polars as pl
 
 from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
-from toolkit.data.constants import AUTO, ConstantChoice
+from toolkit.data.constants import AUTO, ConstantChoice, joined
 from toolkit.data.export import EQUATIONS
 from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
 from toolkit.data.split import split
@@ -59,6 +59,15 @@ class Run:
     @property
     def constants(self) -> tuple[Constant, ...]:
         return self.config.v_const
+
+    def constants_in(self, round_: int) -> tuple[Constant, ...]:
+        """V_const of a round: those that annotators used before it have joined."""
+        opened = self.ledger.result(round_, "open")
+        templates = opened["templates"].values() if opened else ()
+        try:
+            return joined(self.constants, map(parse_template, templates))
+        except EquationError as error:
+            raise WarmkitError(f"{self.folder}: D_s of round {round_} is damaged: {error}.") from None
 
     @property
     def constant_choice(self) -> ConstantChoice | None:

@@ -12,9 +12,10 @@ from toolkit.active.stopping import Progress
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.compute import Compute
-from toolkit.data import Candidates
+from toolkit.data import Candidates, ProblemSet
+from toolkit.data.constants import joined
 from toolkit.data.split import chosen_gold
-from toolkit.equations import Expr, show
+from toolkit.equations import Constant, Expr, show
 from toolkit.errors import WarmkitError
 from toolkit.loop.ledger import BatchItem
 from toolkit.loop.round import Round
@@ -29,7 +30,8 @@ class RunState:
     def __init__(self, run: Run) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.problems, self.test = run.problems, run.test
-        self._resolver = Resolver(self.problems)
+        self._resolver = Resolver(self.problems, not self.config.fixed_constants)
+        self._with_constants: dict[tuple[Constant, ...], ProblemSet] = {}
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._candidates: dict[int, Candidates] = {}
         self._known: dict[int, dict[str, Expr]] = {}
@@ -91,7 +93,14 @@ class RunState:
 
     def round(self, round_: int, compute: Compute) -> Round:
         """The round as a `Round`, which trains and generates."""
-        return Round(self.problems, self.known(round_), self.config, compute)
+        return Round(self.problems_in(round_), self.known(round_), self.config, compute)
+
+    def problems_in(self, round_: int) -> ProblemSet:
+        """The problems with the V_const of a round."""
+        constants = joined(self.problems.constants, self.known(round_).values())
+        if constants not in self._with_constants:
+            self._with_constants[constants] = self.problems.with_constants(constants)
+        return self._with_constants[constants]
 
     # Asking
 

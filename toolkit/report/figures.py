@@ -54,6 +54,16 @@ class Spurious:
 
 
 @dataclass(frozen=True)
+class JoinedConstant:
+    """A constant that annotators used and that joined V_const."""
+
+    round: int  # from which on it is in V_const
+    constant: str
+    equations: int  # of D_s that used it then
+    annotators: Sequence[str]
+
+
+@dataclass(frozen=True)
 class RunFigures:
     """Names of metrics, by split: "pool" reached, gold_equivalent, confidence, uncertainty, labels, seconds,
     random_error; "test" answer_accuracy, class_accuracy (a quick solver each round, if one is trained)."""
@@ -84,6 +94,7 @@ class RunFigures:
     disputed: Sequence[Disputed] = ()
     spurious: Sequence[Spurious] = ()
     constants: Sequence[str] = ()
+    joined: Sequence[JoinedConstant] = ()
     choice: ConstantChoice | None = None  # why these constants; None if they were given
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
