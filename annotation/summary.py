@@ -76,12 +76,14 @@ class AnnotationSummary:
             (
                 item.response.problem_id,
                 item.response.equation,
+                item.response.template,
                 item.judgement.verdict,
                 item.judgement.reason or None,
                 item.response.annotator,
                 item.response.external_id,
                 item.response.updated_at,
                 item.response.round,
+                item.response.seconds,
             )
             for item in self.judged()
         ]
