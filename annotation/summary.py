@@ -12,6 +12,7 @@ from annotation.store import TaskStore
 from toolkit.annotators.judge import AnnotationVerdict, Judgement, adjudicate, judge
 from toolkit.annotators.questions import Question, Response, ShownCandidate
 from toolkit.annotators.resolve import Resolver
+from toolkit.annotators.team import Team
 from toolkit.data import Candidates, ProblemSet
 from toolkit.data.numbers import find_numbers
 from toolkit.data.schema import ANNOTATIONS
@@ -69,6 +70,10 @@ class AnnotationSummary:
             for response in self.store.responses()[0]
             if response.kind != "withdrawn"
         ]
+
+    def team(self) -> Team:
+        """All annotators. Gold questions and the order of candidates are known to a run alone."""
+        return Team((item.response, item.judgement) for item in self.judged())
 
     def table(self) -> pl.DataFrame:
         """The annotations table of the design."""

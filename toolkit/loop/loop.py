@@ -66,6 +66,7 @@ class Loop:
         self.strategy = strategy or find_strategy(run.config.active.strategy)
         self.compute = compute or LocalCompute(torch.device("cpu"))
         self.state = RunState(run)
+        self._said: set[tuple[str, str]] = set()  # about annotators
 
     @classmethod
     def new(
@@ -166,6 +167,8 @@ class Loop:
             return self.state.snapshot()
 
         opened = self._stage(round_, "open", work)
+        for name in opened["set_aside"]:
+            self._say_unreliable(name, "What they wrote is kept, and others are asked.")
         self.view.figures(known=len(opened["templates"]), labels=opened["answered"])
 
     def _train(self, round_: int) -> None:
@@ -300,4 +303,13 @@ class Loop:
             new = self.ledger.record(responses)
         for warning in self.annotator.warnings:
             self.view.say(warning)
+        if new:
+            for name in self.state.team().unreliable():
+                self._say_unreliable(name, "See the report.")
         return new
+
+    def _say_unreliable(self, name: str, then: str) -> None:
+        if (name, then) not in self._said:
+            self._said.add((name, then))
+            why = self.state.team().warning(name)
+            self.view.say(f"The annotator {name} is not to be trusted: {why}. {then}")

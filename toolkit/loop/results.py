@@ -9,13 +9,15 @@ import polars as pl
 
 from toolkit.active.calibration import Reliability, reliability
 from toolkit.active.confidence import posterior
+from toolkit.active.cost import LabelCost
 from toolkit.annotators.resolve import Resolution
 from toolkit.config import to_yaml
 from toolkit.data import write_table
 from toolkit.data.export import with_equations
 from toolkit.equations import show
 from toolkit.equations.tree import postorder
-from toolkit.loop.ledger import BatchItem
+from toolkit.loop.gold import given_equations
+from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.round import ACCURACIES, difference
 from toolkit.loop.run import Run
 from toolkit.loop.state import RunState
@@ -74,6 +76,10 @@ def run_figures(state: RunState) -> report.RunFigures:
         config=to_yaml(config),
         constants=tuple(brief["constants"]),
         joined=_joined(state, last),
+        annotators=state.team().rows(),
+        alpha=state.team().agreement(),
+        set_aside=state.set_aside(),
+        cost=_cost(state),
         choice=run.constant_choice,
         metrics=metrics,
         final=_shares(final),
@@ -92,6 +98,16 @@ def run_figures(state: RunState) -> report.RunFigures:
 
 def _last_generated(run: Run) -> int:
     return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "generate"), default=0)
+
+
+def _cost(state: RunState) -> LabelCost | None:
+    times = [response.seconds for response, _ in state.team().judged if response.seconds is not None]
+    if not times:
+        return None
+    labels = sum(resolution.template is not None for resolution in state.resolutions().values())
+    known = len(given_equations(state.problems, state.config))
+    left = len(state.problems) - known - labels
+    return LabelCost(sum(times), labels, max(0, left), state.config.annotator.price)
 
 
 def _joined(state: RunState, last: int) -> list[report.JoinedConstant]:
@@ -191,6 +207,7 @@ def _asked(state: RunState) -> list[report.Asked]:
             resolutions.get(item.problem_id),
         )
         for item in state.ledger.batch()
+        if item.kind != GOLD
     ]
 
 

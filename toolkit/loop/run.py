@@ -31,6 +31,7 @@ from toolkit.equations import Constant, EquationError, Expr, parse_template
 from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.loop.gold import with_gold_file
 from toolkit.loop.ledger import Ledger
 from toolkit.loop.salvage import salvage
 from toolkit.solvers import Solver, load_solver
@@ -159,6 +160,7 @@ def create_run(
     if name is not None and (root / name).exists():
         raise taken
     problems, test = sets or read_sets(config)
+    problems = with_gold_file(problems, config)
     config, choice = config.with_chosen_constants(problems)
     problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
 
