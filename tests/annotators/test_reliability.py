@@ -9,7 +9,7 @@ from toolkit.annotators.judge import adjudicate, judge
 from toolkit.annotators.questions import Question, ShownCandidate
 from toolkit.annotators.reliability import (
     alpha,
-    dawid_skene,
+    consensus,
     is_unreliable,
     kappa,
     labels_of,
@@ -122,7 +122,7 @@ def test_gold_questions_find_who_errs_often_and_spare_who_errs_rarely():
 
 @pytest.mark.parametrize("candidates", [2, 3, 4])
 def test_who_always_presses_1_is_found_within_20_tasks_at_the_default_share(candidates):
-    for seed in range(50):
+    for seed in range(20):
         asked = questions(20, np.random.default_rng(seed), candidates)
         gold = [question.problem_id for question in asked[::10]]
         team = team_of(asked, [Member("press", first=True), Member("ann", 0.1, seed=seed)], gold)
@@ -134,10 +134,10 @@ def test_who_always_presses_1_is_found_within_20_tasks_at_the_default_share(cand
 def test_honest_annotators_are_rarely_taken_for_pressers():
     """Candidates stand in a random order, so the right one is rarely always the first."""
     found = 0
-    for seed in range(300):
+    for seed in range(100):
         asked = questions(20, np.random.default_rng(seed))
         found += bool(team_of(asked, [Member("ann", seed=seed)]).unreliable())
-    assert found <= 2
+    assert found <= 1
     assert position_p_value([]) == position_p_value([(0, 1)] * 30) == 1
     assert position_p_value([(0, 2)] * 12) < 0.001 < position_p_value([(0, 2)] * 6 + [(1, 2)] * 6)
 
@@ -152,9 +152,16 @@ def test_reliability_is_estimated_without_gold_where_others_answer_too(rate):
 
 
 def test_a_problem_that_one_alone_answered_says_nothing_of_reliability():
-    found = dawid_skene({"p": {"a": 1}, "q": {"a": 1, "b": 1}, "g": {"c": 5}}, {"g": {6}})
-    assert found.accuracy["c"] < 0.8 < found.accuracy["a"]
-    assert "p" not in found.posterior and found.posterior["q"] == {1: 1.0}
+    found = consensus({"p": {"a": 1}, "q": {"d": 1, "b": 1}, "g": {"c": 5}}, {"g": {6}})
+    assert found.accuracy.keys() == {"b", "c", "d"}
+    assert found.accuracy["c"] < 0.8 < found.accuracy["b"]
+
+
+def test_two_who_disagree_are_believed_alike():
+    """Nobody knows who of them is wrong: a fit that takes sides would settle every disagreement."""
+    labels = {str(i): {"a": 1, "b": 1 + (i % 3 == 0)} for i in range(90)}
+    accuracy = consensus(labels).accuracy
+    assert accuracy["a"] == pytest.approx(accuracy["b"], abs=0.02)
 
 
 def test_weighted_votes_put_more_right_equations_into_D_s_than_the_majority():

@@ -74,15 +74,17 @@ def test_gold_questions_are_mixed_in_and_are_no_labels(tmp_path, problems):
 def test_who_always_presses_1_is_named_and_others_are_asked(tmp_path, problems):
     view = Said()
     members = [Member("ann"), Member("press", first=True)]
-    loop = begin(tmp_path / "a", problems, members, overlap=2, view=view)
+    settings = {"active.batch": 17}  # and three gold questions
+    loop = begin(tmp_path / "a", problems, members, overlap=2, view=view, **settings)
     loop.run()
+    assert len(loop.ledger.batch(1)) == 20
     assert loop.state.set_aside() == {"press"}
     assert any("The annotator press is not to be trusted" in line for line in view.lines)
     assert not any("ann is not" in line for line in view.lines)
     opened = loop.ledger.result(2, "open")
-    assert opened["set_aside"] == ["press"]  # after 23 tasks
+    assert opened["set_aside"] == ["press"]  # after 20 tasks
     responses = [response for response in loop.ledger.responses() if response.annotator == "press"]
-    assert len(responses) == 44  # all of them are kept
+    assert len(responses) == len(loop.ledger.batch())  # all of them are kept
     gold = loop.state.problems.gold_templates
     known = loop.state.known(3)
     assert all(warmkit.klass(known[name]) == warmkit.klass(gold[name]) for name in known)

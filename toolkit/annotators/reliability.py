@@ -6,14 +6,14 @@ needed, it is the class that most annotators of the problem may mean (`labels_of
 - Agreement of one with the others: Cohen's κ (1960) over classes. Of all: Krippendorff's α (2004), nominal.
   Intervals are percentiles of a bootstrap over problems.
 - Reliability: the one-coin model of Dawid and Skene (1979). An annotator is right with one probability,
-  whatever the problem, and otherwise gives any of the other answers. EM finds the probabilities from the
-  problems that several answered, and from gold questions.
+  whatever the problem, and otherwise gives any of the other answers. It is fitted to the agreement of pairs
+  and to gold questions: EM takes sides where each problem has two answers, moments do not.
 - `is_unreliable`: more gold questions are wrong than the tolerated error rate explains.
 - `position_p_value`: somebody who always picks the first candidate. Candidates stand in a random order.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -30,8 +30,11 @@ FEWEST_GOLD = 3  # gold questions: after two, nobody is judged
 SIGNIFICANT = 0.05  # a chance below this is none, for gold questions
 SAME_PLACE = 0.001  # and for picking always the same position, which is looked at again and again
 BOTH = 0.01  # and for both together
-PRIOR = (8.0, 2.0)  # right and wrong answers that everybody is believed to have given before
-FEWEST_ALTERNATIVES = 3  # answers that a problem is believed to have, if fewer are known
+USUAL = 0.85  # accuracy that everybody is believed to have, as if
+USUAL_ANSWERS = 4  # so many answers had shown it
+WRONG_ANSWERS = 3  # that a problem is believed to have
+ROUNDS = 100  # of fitting; ten are enough for most teams
+_GRID = np.linspace(0.02, 0.98, 193)  # of accuracies
 DECIDED = 0.8  # probability from which on weighted votes settle a disagreement
 
 
@@ -149,60 +152,51 @@ def position_p_value(picks: Sequence[tuple[int, int]]) -> float:
 
 @dataclass(frozen=True)
 class Consensus:
-    """What the one-coin model makes of all answers."""
+    """How often each annotator is right, as all answers together tell."""
 
-    accuracy: Mapping[str, float]  # of each annotator
-    posterior: Mapping[str, Mapping[int, float]]  # problem → class → probability
+    accuracy: Mapping[str, float]
 
     def weight(self, name: str) -> float:
         """The vote of an annotator as log-odds; somebody who only guesses has none."""
-        accuracy = self.accuracy.get(name, PRIOR[0] / sum(PRIOR))
-        return max(0.0, math.log(accuracy * (FEWEST_ALTERNATIVES - 1) / (1 - accuracy)))
+        accuracy = self.accuracy.get(name, USUAL)
+        return max(0.0, math.log(accuracy * WRONG_ANSWERS / (1 - accuracy)))
 
 
-def dawid_skene(
-    labels: Labels, gold: Mapping[str, Collection[int]] | None = None, iterations: int = 30
-) -> Consensus:
-    """Accuracies of annotators and probabilities of classes. `gold`: problem → classes that are right.
+def consensus(labels: Labels, gold: Mapping[str, Collection[int]] | None = None) -> Consensus:
+    """The accuracies that explain best how often annotators agree with each other and with gold questions.
 
-    The prior PRIOR keeps an annotator with few answers near the others. EM begins with the share of votes.
+    Two that are right with a and b agree in a b + (1 - a) (1 - b) / WRONG_ANSWERS of their problems. Fitted
+    by least squares; everybody is believed to be as good as usual before they answer. `gold`: problem →
+    classes that are right.
     """
     gold = gold or {}
-    labels = {name: votes for name, votes in labels.items() if len(votes) > 1 or name in gold}
-    posterior = {name: _first_belief(votes, gold.get(name)) for name, votes in labels.items()}
-    accuracy: dict[str, float] = {}
-    for _ in range(iterations):
-        right: dict[str, list[float]] = defaultdict(list)
-        for problem_id, votes in labels.items():
-            for name, label in votes.items():
-                right[name].append(posterior[problem_id].get(label, 0.0))
-        accuracy = {
-            name: (PRIOR[0] + sum(shares)) / (sum(PRIOR) + len(shares)) for name, shares in right.items()
-        }
-        posterior = {
-            problem_id: posterior[problem_id] if problem_id in gold else _belief(votes, accuracy)
-            for problem_id, votes in labels.items()
-        }
-    return Consensus(accuracy, posterior)
-
-
-def _first_belief(votes: Mapping[str, int], gold: Collection[int] | None) -> dict[int, float]:
-    if gold is not None:
-        return dict.fromkeys(gold, 1.0)  # each of them is right
-    return {label: count / len(votes) for label, count in Counter(votes.values()).items()}
-
-
-def _belief(votes: Mapping[str, int], accuracy: Mapping[str, float]) -> dict[int, float]:
-    """Posterior of the classes that were answered; that none of them is right is left out."""
-    classes = set(votes.values())
-    others = max(len(classes), FEWEST_ALTERNATIVES) - 1
-    scores = {
-        label: sum(
-            math.log(accuracy[name] if vote == label else (1 - accuracy[name]) / others)
-            for name, vote in votes.items()
-        )
-        for label in classes
-    }
-    most = max(scores.values(), default=0.0)
-    shares = {label: math.exp(score - most) for label, score in scores.items()}
-    return {label: share / sum(shares.values()) for label, share in shares.items()}
+    names = sorted({name for votes in labels.values() for name in votes})
+    shared, agreed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    asked, right = Counter[str](), Counter[str]()
+    for problem_id, votes in labels.items():
+        for name, label in votes.items():
+            if problem_id in gold:
+                asked[name] += 1
+                right[name] += label in gold[problem_id]
+                continue
+            for other, theirs in votes.items():
+                if other != name:
+                    shared[name, other] += 1
+                    agreed[name, other] += label == theirs
+    told = [name for name in names if asked[name] or any(shared[name, other] for other in names)]
+    accuracy = dict.fromkeys(told, USUAL)
+    for _ in range(ROUNDS):
+        before = dict(accuracy)
+        for name in told:
+            loss = USUAL_ANSWERS * (_GRID - USUAL) ** 2
+            if asked[name]:
+                loss = loss + asked[name] * (_GRID - right[name] / asked[name]) ** 2
+            for other in told:
+                if count := shared[name, other]:
+                    expected = _GRID * before[other] + (1 - _GRID) * (1 - before[other]) / WRONG_ANSWERS
+                    loss = loss + count * (expected - agreed[name, other] / count) ** 2
+            # Half a step, all at once: the order of names must not take sides.
+            accuracy[name] = (before[name] + float(_GRID[int(np.argmin(loss))])) / 2
+        if max((abs(accuracy[name] - before[name]) for name in told), default=0.0) < 1e-4:
+            break
+    return Consensus(accuracy)

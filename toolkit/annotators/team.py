@@ -19,7 +19,7 @@ from toolkit.annotators.reliability import (
     Consensus,
     alpha,
     combined_p_value,
-    dawid_skene,
+    consensus,
     gold_p_value,
     is_unreliable,
     kappa,
@@ -84,8 +84,8 @@ class Team:
 
     @cached_property
     def consensus(self) -> Consensus:
-        """Reliabilities by Dawid and Skene, with gold questions as known."""
-        return dawid_skene(self._labels, self.gold)
+        """How often each annotator is right."""
+        return consensus(self._labels, self.gold)
 
     @cached_property
     def _labels(self) -> dict[str, dict[str, int]]:
@@ -122,21 +122,18 @@ class Team:
         picks = [
             (templates.index(response.template), len(templates))
             for response, _ in self._by_name[name]
-            if response.template is not None and response.template in (templates := self._templates(response))
+            if response.template in (templates := self._templates(response)) and len(templates) > 1
         ]
         habit = position_p_value(picks)
         both = combined_p_value(habit, gold_p_value(right, asked))
         if habit < SAME_PLACE or (habit < SIGNIFICANT and both < BOTH):
             ((position, count),) = Counter(position for position, _ in picks).most_common(1)
-            reason = (
-                f"{count} of {len(picks)} picks are candidate {position + 1}, though their order is random"
-            )
-            return (
-                f"{reason}; {asked - right} of {asked} gold questions are wrong" if asked > right else reason
-            )
+            reason = f"{count} of {len(picks)} picks are candidate {position + 1}, though the order is random"
+            wrong = f"; {asked - right} of {asked} gold questions are wrong" if asked > right else ""
+            return reason + wrong
         return ""
 
-    def _templates(self, response: Response) -> list[str]:
+    def _templates(self, response: Response) -> list[str | None]:
         shown = self.shown.get((response.round, response.problem_id), ())
         return [candidate.template for candidate in shown]
 

@@ -19,7 +19,7 @@ def annotators(figures: RunFigures) -> Html:
     how = (
         "Agreement is Cohen’s κ with the others who answered the same problems, over classes of equations,"
         " with its 95% interval. Gold questions are problems whose equation is known. Reliability is the"
-        " estimated chance to be right, from both (Dawid and Skene)."
+        " estimated chance to be right, from both."
     )
     if not figures.annotators:
         return section("annotators", heading, how, missing("Nobody has answered yet."))
