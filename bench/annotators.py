@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from toolkit.annotators.questions import Question, Response, ShownCandidate
-from toolkit.annotators.resolve import Resolver
+from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.scripted import Member
 from toolkit.annotators.team import Team
 from toolkit.cli.output import print_table
@@ -126,7 +126,7 @@ class Work:
         judged = [(response, self.resolver.judgement(response)) for response in self.responses]
         return Team(judged, right, shown)
 
-    def resolutions(self, only: Sequence[str] | None = None):  # type: ignore[no-untyped-def]
+    def resolutions(self, only: Sequence[str] | None = None) -> dict[str, Resolution]:
         weights = None
         if self.plan.weighted and only is None:
             consensus = self.team().consensus

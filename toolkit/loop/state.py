@@ -36,6 +36,7 @@ class RunState:
         self._with_constants: dict[tuple[Constant, ...], ProblemSet] = {}
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._team: tuple[object, Team] = (None, Team(()))
+        self._aside: dict[int, frozenset[str]] = {}
         self._candidates: dict[int, Candidates] = {}
         self._known: dict[int, dict[str, Expr]] = {}
         for item in self.ledger.batch():
@@ -77,9 +78,13 @@ class RunState:
 
     def set_aside(self) -> frozenset[str]:
         """Annotators whose responses do not count since the last round was opened."""
-        rounds = [round_ for round_, stage, _ in self.ledger.stages() if stage == "open"]
-        opened = self.ledger.result(max(rounds), "open") if rounds else None
-        return frozenset(opened["set_aside"]) if opened else frozenset()
+        last = max((round_ for round_, stage, _ in self.ledger.stages() if stage == "open"), default=0)
+        if last not in self._aside:
+            opened = self.ledger.result(last, "open")
+            if opened is None:
+                return frozenset()
+            self._aside[last] = frozenset(opened["set_aside"])
+        return self._aside[last]
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round that has generated."""
