@@ -12,6 +12,7 @@ from annotation.store import TaskStore
 from toolkit.annotators.judge import AnnotationVerdict, Judgement, adjudicate, judge
 from toolkit.annotators.questions import Question, Response, ShownCandidate
 from toolkit.annotators.resolve import Resolver
+from toolkit.annotators.team import Team
 from toolkit.data import Candidates, ProblemSet
 from toolkit.data.numbers import find_numbers
 from toolkit.data.schema import ANNOTATIONS
@@ -50,8 +51,8 @@ class Status:
 class AnnotationSummary:
     """Judges the responses of a task store, with the constants that equations may use."""
 
-    def __init__(self, store: TaskStore, constants: Sequence[Constant]) -> None:
-        self.store, self.constants = store, tuple(constants)
+    def __init__(self, store: TaskStore, constants: Sequence[Constant], more_constants: bool = True) -> None:
+        self.store, self.constants, self.more_constants = store, tuple(constants), more_constants
         self._asked: dict[str, tuple[tuple[Fraction, ...], float]] = {}
 
     def judgement(self, response: Response) -> Judgement:
@@ -60,7 +61,7 @@ class AnnotationSummary:
                 numbers = tuple(operand.value for operand in find_numbers(text, lang))
                 self._asked[key.problem_id] = (numbers, answer)
         numbers, answer = self._asked.get(response.problem_id, ((), 0.0))
-        return judge(response, numbers, answer, self.constants)
+        return judge(response, numbers, answer, self.constants, self.more_constants)
 
     def judged(self) -> list[JudgedResponse]:
         """All responses that count; withdrawn ones do not."""
@@ -70,18 +71,24 @@ class AnnotationSummary:
             if response.kind != "withdrawn"
         ]
 
+    def team(self) -> Team:
+        """All annotators. Gold questions and the order of candidates are known to a run alone."""
+        return Team((item.response, item.judgement) for item in self.judged())
+
     def table(self) -> pl.DataFrame:
         """The annotations table of the design."""
         rows = [
             (
                 item.response.problem_id,
                 item.response.equation,
+                item.response.template,
                 item.judgement.verdict,
                 item.judgement.reason or None,
                 item.response.annotator,
                 item.response.external_id,
                 item.response.updated_at,
                 item.response.round,
+                item.response.seconds,
             )
             for item in self.judged()
         ]

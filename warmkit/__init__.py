@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from annotation.annotator import LabelStudio as LabelStudio
+    from annotation.read import read_annotations as read_annotations
     from toolkit.active.acquire import STRATEGIES as STRATEGIES
     from toolkit.active.acquire import Choice as Choice
     from toolkit.active.acquire import Pool as Pool
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "annotation.annotator": ["LabelStudio"],
+    "annotation.read": ["read_annotations"],
     "toolkit.active.acquire": ["STRATEGIES", "Choice", "Pool", "Strategy"],
     "toolkit.annotators.file": ["FileAnnotator"],
     "toolkit.annotators.oracle": ["Oracle"],

@@ -91,7 +91,8 @@ def test_D_s_keeps_what_annotators_agreed_on(start):
             Response(problem["id"], 1, "equation", equation, None, who, f"{who}:1", when, None)
             for who, equation in (("ann", f"{mine} - {gone}"), ("bob", "N1 - N2"))
         )
-    assert RunState(run).snapshot() == {"templates": {problem["id"]: "N1 - N2"}, "answered": 1}
+    snapshot = RunState(run).snapshot()
+    assert snapshot == {"templates": {problem["id"]: "N1 - N2"}, "answered": 1, "set_aside": []}
 
 
 def test_the_ledger_keeps_templates_and_another_pick_is_another_response(start):

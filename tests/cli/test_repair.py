@@ -48,7 +48,7 @@ def original(tmp_path_factory) -> Path:
             shown = (ShownCandidate("5 - 3", "N1 - N2"),)
             batch = [BatchItem(round_, name, "why", "random", shown) for name in chosen]
             templates = dict.fromkeys(run.problems.ids[: BATCH * (round_ - 1)], "N0 + N1")
-            run.ledger.finish(round_, "open", 1.0, {"templates": templates, "answered": 0})
+            run.ledger.finish(round_, "open", 1.0, {"templates": templates, "answered": 0, "set_aside": []})
             run.ledger.finish(round_, "train", 1.0, {"epochs": 1})
             run.ledger.finish(round_, "generate", 1.0, FIGURES)
             run.ledger.measure(round_, "pool", FIGURES)

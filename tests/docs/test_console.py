@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 import click
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from commands import sets
@@ -103,6 +104,9 @@ def folder(tmp_path, monkeypatch):
     )
     write_table(rows, Path("mine.csv"))
     write_table(hindi.tail(20), Path("test.jsonl"))
+    annotated = hindi.head(20).select(problem_id="id", equation="equation", annotator=pl.lit("ann"))
+    Path("label-studio").mkdir()
+    write_table(annotated, Path("label-studio", "annotations.parquet"))
     chinese = [
         {"id": "1", "original_text": "小明有5个苹果,吃了2个,还剩几个?", "equation": "x=5-2", "ans": "3"},
         {"id": "2", "original_text": "每支笔3元,4支笔多少元?", "equation": "x=3*4", "ans": "12"},

@@ -2,14 +2,18 @@
 
 import polars as pl
 import pytest
+import yaml
 from kinds import everyday, made, percentage
+from tiny import TINY
 
 import warmkit
 from toolkit.config import load_config
 from toolkit.data import PROBLEMS, ProblemSet
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.loop.loop import Loop
 from toolkit.loop.run import create_run, open_run
+from toolkit.loop.summary import summary
 from tune.trial import run_trial
 
 
@@ -109,3 +113,60 @@ def test_python_programs_have_the_same_choice(problems, tmp_path):
     assert [*map(warmkit.show, warmkit.train(problems, "search", known=known).constants)] == [
         *("1", "7", "100", "π")
     ]
+
+
+ROOMS = [
+    (f"r{i}", f"A room is {i + 6} by {i + 3} metres. How long are its walls?", 4.0 * i + 18, None, "en", None)
+    for i in range(20)
+]
+
+
+class Builder:
+    """Writes the perimeter as people do."""
+
+    name, location, warnings = "builder", "", ()
+
+    def submit(self, questions):
+        self.asked = questions
+
+    def collect(self):
+        return [
+            warmkit.Response(
+                *(one.problem_id, one.round, "equation", "2*({} + {})".format(*one.numbers), None, "ravi"),
+                *(f"{one.round}:{one.problem_id}:{one.attempt}", "2026-01-01T00:00:00+00:00", 7.0),
+            )
+            for one in self.asked
+        ]
+
+    def waits(self):
+        return False
+
+
+def rooms(folder, **settings) -> Loop:
+    table = pl.DataFrame(ROOMS, schema=PROBLEMS, orient="row")
+    tiny = dict(setting.split("=", 1) for setting in TINY if not setting.startswith("limit"))
+    keys = {key: yaml.safe_load(value) for key, value in tiny.items()} | {"stop.rounds": 2, **settings}
+    return Loop.new(folder, table.head(16), table.tail(4), annotator=Builder(), settings=keys)
+
+
+def test_a_constant_that_people_use_joins_from_the_next_round_on(tmp_path):
+    loop = rooms(tmp_path / "a")
+    assert loop.run().rule == "rounds"
+    run = loop.state.run
+    assert {*map(warmkit.show, loop.state.known(2).values())} == {"2 * (N0 + N1)"}
+    names = [[*map(warmkit.show, run.constants_in(round_))] for round_ in (1, 2, 3)]
+    assert names == [["1", "π"], ["1", "2", "π"], ["1", "2", "π"]]
+    models = [warmkit.load_model(run.round_folder(round_) / "model").constants for round_ in (1, 2, 3)]
+    assert models == [run.constants_in(round_) for round_ in (1, 2, 3)]
+    assert warmkit.load_solver(run.folder / "solver").constants == run.constants_in(3)
+    assert summary(run)["constants"] == ["1", "2", "π"]
+    assert "2 joined before round 2: ravi used it, in 4 equations." in run.report.read_text()
+    assert loop.state.problems.constants == run.constants  # what judges is the same in all rounds
+
+
+def test_fixed_constants_stay_as_they_are(tmp_path):
+    loop = rooms(tmp_path / "a", fixed_constants=True)
+    loop.run()
+    assert not loop.state.known(2)
+    assert {resolution.verdict for resolution in loop.state.resolutions().values()} == {"rejected"}
+    assert summary(loop.state.run)["constants"] == ["1", "π"]

@@ -11,6 +11,42 @@ from toolkit.active.confidence import Floats
 
 
 @dataclass(frozen=True)
+class LabelCost:
+    """What labels took, and what the problems without one would take at the same pace."""
+
+    seconds: float  # of all responses whose time is known, gold questions and rejected ones too
+    labels: int
+    left: int  # problems that have no label
+    price: float | None = None  # of an hour
+
+    @property
+    def each(self) -> float | None:
+        """Seconds a label."""
+        return self.seconds / self.labels if self.labels else None
+
+    def money(self, seconds: float) -> float | None:
+        return None if self.price is None else seconds / 3600 * self.price
+
+    def sentences(self) -> list[str]:
+        spent = f"Annotators worked for {self._shown(self.seconds)}"
+        if self.each is None:
+            return [f"{spent}, and no label came of it."]
+        return [
+            f"{spent}: {self._shown(self.each)} a label.",
+            f"At this pace the {self.left:,} problems without a label would take "
+            f"{self._shown(self.left * self.each)}.",
+        ]
+
+    def _shown(self, seconds: float) -> str:
+        hours, minutes = divmod(round(seconds / 60), 60)
+        time = (
+            f"{seconds:.0f} s" if seconds < 120 else f"{hours} h {minutes} min" if hours else f"{minutes} min"
+        )
+        money = self.money(seconds)
+        return time if money is None else f"{time} ({money:,.2f})"
+
+
+@dataclass(frozen=True)
 class SecondsWeights:
     """Seconds of an annotation: a guess until `fit_seconds` has enough of them to learn from."""
 

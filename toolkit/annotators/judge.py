@@ -3,12 +3,14 @@
 Pure functions: the terminal calls `judge` at the prompt, the loop calls it on everything that arrives.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from toolkit.annotators.questions import Response
+from toolkit.annotators.reliability import DECIDED
 from toolkit.equations import (
     Const,
     Constant,
@@ -28,6 +30,7 @@ from toolkit.equations import (
     unlike_answer,
     verify,
 )
+from toolkit.equations.readings import FACTORS
 from toolkit.equations.tree import postorder, references
 
 AnnotationVerdict = Literal["accepted", "rejected", "disputed", "skipped"]
@@ -57,11 +60,13 @@ def judge(
     numbers: Sequence[Fraction],
     answer: float,
     constants: Sequence[Constant],
+    more_constants: bool = True,
 ) -> Judgement:
     """The judgement of a response to a problem with these numbers and this answer. Never raises.
 
     A written equation may mean each template that its text can be bound to. A picked candidate means its
-    own template and no other.
+    own template and no other. With `more_constants` an equation may use a small constant that is not in
+    V_const: what people use joins it (see `toolkit.equations.readings`).
     """
     note = (response.note or "").strip()
     if response.kind == "skip":
@@ -73,9 +78,10 @@ def judge(
         return Judgement("rejected", "There is no equation. Write one, or skip the problem.", equation)
     try:
         if response.template is None:
-            verdict = verify(equation, numbers, answer, constants)
+            verdict = verify(equation, numbers, answer, constants, more_constants=more_constants)
         else:
-            verdict = _verify_template(response.template, numbers, answer, constants)
+            usable = (*constants, *map(Const, FACTORS)) if more_constants else constants
+            verdict = _verify_template(response.template, numbers, answer, usable)
     except (ValueError, ArithmeticError):  # nothing that a person can type may stop the loop
         verdict = Verdict(False, "the equation can't be used: it has no value")
     # A literal 1 may be the constant or a number of the text; only what refers to the text is meant.
@@ -166,12 +172,17 @@ class Adjudication:
     annotators: tuple[str, ...] = ()  # who wrote an equation of those classes
 
 
-def adjudicate(judgements: Mapping[str, Judgement]) -> Adjudication:
+def adjudicate(
+    judgements: Mapping[str, Judgement], weights: Mapping[str, float] | None = None
+) -> Adjudication:
     """One equation out of the accepted ones, given by annotator; other judgements have no vote.
 
     Equations agree if there is a class that all of them may mean. A class that more than half of the
     annotators may mean wins. If none does, or if two do with different annotators behind them, the
     problem is a disagreement, to be kept aside. The order of the mapping doesn't matter.
+
+    With `weights`, the log-odds that each annotator is right (`reliability.Consensus.weight`), a disagreement
+    is settled by the class that is right with a probability of DECIDED or more, whoever is behind it.
     """
     accepted = {
         name: judgements[name] for name in sorted(judgements) if judgements[name].verdict == "accepted"
@@ -184,10 +195,15 @@ def adjudicate(judgements: Mapping[str, Judgement]) -> Adjudication:
     }
     most = max(map(len, supporters.values()))
     sides = {names for names in supporters.values() if len(names) == most}
-    if 2 * most <= len(accepted) or len(sides) > 1:
+    if weights is not None and most < len(accepted):
+        sides = _weightiest(set(supporters.values()), weights)
+    elif 2 * most <= len(accepted):
+        sides = set()
+    if len(sides) != 1:
         return Adjudication("disagreement", f"The annotators disagree: {_who_wrote_what(accepted)}.")
     (winners,) = sides
     shared = frozenset(meaning for meaning, names in supporters.items() if names == winners)
+    most = len(winners)
     spokesperson = accepted[winners[0]]
     return Adjudication(
         "agreed" if most == len(accepted) else "majority",
@@ -197,6 +213,13 @@ def adjudicate(judgements: Mapping[str, Judgement]) -> Adjudication:
         shared,
         winners,
     )
+
+
+def _weightiest(sides: set[tuple[str, ...]], weights: Mapping[str, float]) -> set[tuple[str, ...]]:
+    """The side that is right with a probability of DECIDED or more; none if there is no such side."""
+    largest = [side for side in sides if not any(set(side) < set(other) for other in sides)]
+    odds = {side: math.exp(sum(weights.get(name, 0.0) for name in side)) for side in largest}
+    return {side for side, share in odds.items() if share >= DECIDED * sum(odds.values())}
 
 
 def _who_wrote_what(accepted: Mapping[str, Judgement]) -> str:

@@ -37,6 +37,7 @@ class Oracle:
         seed: int = 0,
         skip_rate: float = 0.0,
         constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+        more_constants: bool = True,
     ) -> None:
         for what, rate in (("error", error_rate), ("skip", skip_rate)):
             if not 0 <= rate <= 1:
@@ -45,7 +46,7 @@ class Oracle:
         self._error_rate = error_rate
         self._skip_rate = skip_rate
         self._seed = seed
-        self._constants = tuple(constants)
+        self._constants, self._more_constants = tuple(constants), more_constants
         self._ready: dict[str, Response] = {}
         self._collected: dict[str, Response] = {}
 
@@ -87,7 +88,7 @@ class Oracle:
         return _response(question, attempt, "equation", gold)
 
     def _judged(self, question: Question, response: Response) -> Judgement:
-        return judge(response, question.numbers, question.answer, self._constants)
+        return judge(response, question.numbers, question.answer, self._constants, self._more_constants)
 
     def _spurious(self, question: Question, right: Judgement) -> list[ShownCandidate]:
         """Candidates that are accepted but mean something else, sorted: the order shown has no influence."""

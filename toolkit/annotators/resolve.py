@@ -1,7 +1,7 @@
 """What annotators agree on: the resolution of each problem that has responses, and so D_s."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.annotators.judge import AnnotationVerdict, Judgement, adjudicate, judge
@@ -27,35 +27,43 @@ class Resolution:
 class Resolver:
     """Judges responses to the problems of a run; each only once, for a ledger is read again and again."""
 
-    def __init__(self, problems: ProblemSet) -> None:
-        self._problems = problems
+    def __init__(self, problems: ProblemSet, more_constants: bool = True) -> None:
+        self._problems, self._more_constants = problems, more_constants
         self._judged: dict[Response, Judgement] = {}
 
-    def resolve(self, responses: Iterable[Response]) -> dict[str, Resolution]:
+    def resolve(
+        self, responses: Iterable[Response], weights: Mapping[str, float] | None = None
+    ) -> dict[str, Resolution]:
         """The resolution of each problem, by its id.
 
         The last response of each annotator counts; earlier ones count as rejections if they were
-        rejected. Withdrawn responses count as nothing.
+        rejected. Withdrawn responses count as nothing. `weights` as in `adjudicate`.
         """
         by_problem: dict[str, list[Response]] = defaultdict(list)
         for response in responses:
             if response.problem_id in self._problems.row and response.kind != "withdrawn":
                 by_problem[response.problem_id].append(response)
-        return {problem_id: self._resolution(of_problem) for problem_id, of_problem in by_problem.items()}
+        return {
+            problem_id: self._resolution(of_problem, weights) for problem_id, of_problem in by_problem.items()
+        }
 
-    def _judge(self, response: Response) -> Judgement:
+    def judgement(self, response: Response) -> Judgement:
         if response not in self._judged:
             problems, row = self._problems, self._problems.row[response.problem_id]
             self._judged[response] = judge(
-                response, problems.numbers[row], problems.answers[row], problems.constants
+                response,
+                problems.numbers[row],
+                problems.answers[row],
+                problems.constants,
+                self._more_constants,
             )
         return self._judged[response]
 
-    def _resolution(self, responses: Sequence[Response]) -> Resolution:
-        rejections = sum(self._judge(response).verdict == "rejected" for response in responses)
+    def _resolution(self, responses: Sequence[Response], weights: Mapping[str, float] | None) -> Resolution:
+        rejections = sum(self.judgement(response).verdict == "rejected" for response in responses)
         times = [response.seconds for response in responses if response.seconds is not None]
-        last = {response.annotator: self._judge(response) for response in responses}
-        adjudication = adjudicate(last)
+        last = {response.annotator: self.judgement(response) for response in responses}
+        adjudication = adjudicate(last, weights)
         disputes = {name: judgement for name, judgement in last.items() if judgement.verdict == "disputed"}
         verdict: AnnotationVerdict
         names, equation = tuple(last), None

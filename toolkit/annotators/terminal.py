@@ -52,11 +52,12 @@ class Terminal:
         self,
         constants: Sequence[Constant],
         *,
+        more_constants: bool = True,
         source: TextIO | None = None,
         output: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._constants = tuple(constants)
+        self._constants, self._more_constants = tuple(constants), more_constants
         self._source = source
         self._screen = Screen(file=output, stderr=output is None)
         self._clock = clock
@@ -144,7 +145,7 @@ class Terminal:
                 equation, template = _read(line, question.candidates)
             seconds = self._clock() - started
             response = self._response(question, kind, equation, template, note, seconds)
-            judged = judge(response, question.numbers, question.answer, self._constants)
+            judged = judge(response, question.numbers, question.answer, self._constants, self._more_constants)
             if judged.verdict != "rejected":
                 return response
             self._print(judged.reason, "red")

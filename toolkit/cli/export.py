@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from toolkit.cli.annotations import annotated
 from toolkit.cli.output import echo, json_option, print_json, waiting
-from toolkit.cli.parameters import FiniteRange, auto_constants_option, skip_bad_option
+from toolkit.cli.parameters import FiniteRange, annotations_option, auto_constants_option, skip_bad_option
 from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.data.constants import with_constants_of
 from toolkit.data.write import WRITERS
@@ -18,6 +19,7 @@ from toolkit.errors import WarmkitError
 Examples:
   warmkit export mine.jsonl --candidates candidates.parquet --out equations.csv
   warmkit export mine.jsonl --candidates candidates.parquet --gold --threshold 0.9 --out equations.parquet
+  warmkit export mine.jsonl --annotations label-studio/annotations.parquet --out equations.csv
   warmkit export mine.jsonl --candidates candidates.parquet --mwptoolkit --out dataset/mine"""
 )
 @click.argument("data")
@@ -28,8 +30,11 @@ Examples:
     help="Ends in .parquet, .jsonl or .csv; a folder with --mwptoolkit.",
 )
 @click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
+@annotations_option
 @click.option(
-    "--gold", is_flag=True, help="Use the gold equations of DATA too. [default: only without --candidates]"
+    "--gold",
+    is_flag=True,
+    help="Use the gold equations of DATA too. [default: only without --candidates and --annotations]",
 )
 @click.option(
     "--threshold",
@@ -46,6 +51,7 @@ def export(
     data: str,
     out: Path,
     candidates: Path | None,
+    annotations: Path | None,
     gold: bool,
     threshold: float,
     mwptoolkit: bool,
@@ -53,7 +59,7 @@ def export(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Write each problem of DATA with one equation: its gold equation, or the likeliest generated one.
+    """Write each problem of DATA with one equation: that of annotators, gold, or the likeliest generated one.
 
     The columns are those of a problem set, and template, posterior, origin. warmkit can read the file back.
     """
@@ -64,19 +70,23 @@ def export(
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad)
         table = read_candidates(candidates, problems) if candidates else None
-        use_gold = gold or table is None
-        if constants is None:
-            problems = with_constants_of(problems, table.templates if table else (), use_gold)
-        else:
+        use_gold = gold or (table is None and annotations is None)
+        if constants is not None:
             problems = problems.with_constants(constants)
+        agreed = annotated(annotations, problems, more_constants=constants is None)
+        if constants is None:
+            templates = [*(table.templates if table else ()), *agreed.values()]
+            problems = with_constants_of(problems, templates, use_gold)
         known = problems.gold_templates if use_gold else {}
-        equations = with_equations(problems, table, known, threshold)
+        equations = with_equations(problems, table, known, threshold, agreed)
     if not len(equations):
-        raise WarmkitError("No problem has an equation: give --candidates, or allow --gold equations.")
+        raise WarmkitError(
+            "No problem has an equation: give --candidates or --annotations, or allow --gold equations."
+        )
     files = write_mwptoolkit(equations, problems, out) if mwptoolkit else None
     if files is None:
         write_table(equations, out)
-    from_gold = int((equations["origin"] == "gold").sum())
+    from_gold, from_annotators = (int((equations["origin"] == name).sum()) for name in ("gold", "annotator"))
     if as_json:
         print_json(
             {
@@ -84,11 +94,13 @@ def export(
                 "problems": len(problems),
                 "equations": len(equations),
                 "gold": from_gold,
+                "annotated": from_annotators,
                 "files": files,
             }
         )
         return
+    annotators = f", {from_annotators:,} by annotators" if annotations else ""
     echo(
         f"{len(equations):,} of {len(problems):,} problems have an equation, "
-        f"{from_gold:,} of them gold. Written to {out}"
+        f"{from_gold:,} of them gold{annotators}. Written to {out}"
     )

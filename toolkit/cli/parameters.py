@@ -123,6 +123,13 @@ auto_constants_option = click.option(
     help="V_const: numbers that an equation may use even if the text does not have them, such as 1,π. auto: "
     "1, π and what the data ask for (see warmkit data constants).",
 )
+annotations_option = click.option(
+    "--annotations",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Equations of annotators: what `warmkit annotate pull` wrote, a JSON export of Label Studio, or a "
+    "CSV with the columns id, equation, annotator.",
+)
 lang_option = click.option("--lang", help="Language of the text (en, hi, zh). [default: by its script]")
 out_option = click.option(
     "--out",

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
+from toolkit.cli.annotations import annotated
 from toolkit.cli.output import echo, json_option, note, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
+    annotations_option,
     auto_constants_option,
     device_option,
     set_option,
@@ -38,6 +40,7 @@ Examples:
   warmkit solver fit bundled:en --out models/gts
   warmkit solver fit mine.jsonl --candidates candidates.parquet --kind graph2tree --out models/g2t
   warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts
+  warmkit solver fit mine.jsonl --annotations label-studio/annotations.parquet --out models/gts
   warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts --resume
   warmkit solver fit large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
@@ -45,7 +48,10 @@ Examples:
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the solver.")
 @click.option("--kind", type=solver_choice, default="gts", show_default=True, help="Which solver.")
 @click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
-@click.option("--gold", is_flag=True, help="With --candidates: use the gold equations of DATA too.")
+@annotations_option
+@click.option(
+    "--gold", is_flag=True, help="With --candidates or --annotations: use the gold equations of DATA too."
+)
 @test_option
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file.")
 @set_option
@@ -61,6 +67,7 @@ def fit(
     out: Path,
     kind: str,
     candidates: Path | None,
+    annotations: Path | None,
     gold: bool,
     test: str | None,
     config_file: Path | None,
@@ -78,8 +85,8 @@ def fit(
 
     What was learnt is kept there after every epoch: a training that is stopped goes on with --resume.
 
-    Without --candidates it learns from the gold equations of DATA. With --candidates it learns from the
-    candidates alone, unless --gold is given.
+    Without --candidates and --annotations it learns from the gold equations of DATA; with them it learns from
+    these alone, unless --gold is given. What annotators agree on comes before gold equations and candidates.
     """
     _check_out(out)
     chosen = find_solver(kind)
@@ -87,11 +94,13 @@ def fit(
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad)
         table = read_candidates(candidates, problems) if candidates else None
-        use_gold = gold or table is None
-        if constants is None:
-            problems = with_constants_of(problems, table.templates if table else (), use_gold)
-        else:
+        use_gold = gold or (table is None and annotations is None)
+        if constants is not None:
             problems = problems.with_constants(constants)
+        agreed = annotated(annotations, problems, more_constants=constants is None)
+        if constants is None:
+            templates = [*(table.templates if table else ()), *agreed.values()]
+            problems = with_constants_of(problems, templates, use_gold)
         tested = read_problems(test, skip_bad=skip_bad) if test else None
     with waiting("Loading torch"):
         from toolkit.compute import computing
@@ -112,7 +121,7 @@ def fit(
             loss = now.loss
             show_progress(now)
 
-        known = problems.gold_templates if use_gold else {}
+        known = (problems.gold_templates if use_gold else {}) | agreed
         trained = compute.fit_solver(
             chosen,
             SolverInput(problems, known, table, config, seed),

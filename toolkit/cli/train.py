@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from toolkit.cli.annotations import annotated
 from toolkit.cli.output import echo, json_option, note, print_json, progress, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
+    annotations_option,
     auto_constants_option,
     device_option,
     gold_option,
@@ -25,7 +27,7 @@ from toolkit.cli.parameters import (
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.data import ProblemSet, read_problems, write_table
-from toolkit.data.constants import AUTO, TO_SEARCH
+from toolkit.data.constants import AUTO, TO_SEARCH, with_constants_of
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
@@ -44,6 +46,7 @@ Examples:
   warmkit train bundled:en --out models/en
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40
   warmkit train allarith.jsonl --out models/allarith --then-solver gts --test test.jsonl
+  warmkit train mine.jsonl --out models/mine --annotations label-studio/annotations.parquet
   warmkit train allarith.jsonl --out models/paper --config configs/paper/warm.yaml
   warmkit train allarith.jsonl --out models/seq2seq --method seq2seq
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
@@ -56,6 +59,7 @@ Examples:
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same model.")
 @gold_option("The share of DATA's equations to use (D_s). none: answers only (WARM). Otherwise: WARM-S.")
+@annotations_option
 @click.option("--resume", is_flag=True, help="Go on with the stopped run in --out.")
 @click.option(
     "--then-solver",
@@ -76,6 +80,7 @@ def train(
     overrides: tuple[str, ...],
     seed: int,
     gold: float,
+    annotations: Path | None,
     resume: bool,
     then_solver: str | None,
     test: str | None,
@@ -100,6 +105,11 @@ def train(
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad)
         tested = read_problems(test, skip_bad=skip_bad) if test else None
+        if constants is not None:
+            problems = problems.with_constants(constants)
+        agreed = annotated(annotations, problems, more_constants=constants is None)
+        if constants is None:
+            problems = with_constants_of(problems, agreed.values())
     with waiting("Loading torch"):
         from torch.utils.tensorboard.writer import SummaryWriter
 
@@ -128,7 +138,7 @@ def train(
         SummaryWriter(str(out / "tensorboard")) as writer,
     ):
         _check_out(out, resume, spec)  # another process may have trained here meanwhile
-        work = Round(problems, chosen_gold(problems, gold, seed), settings, compute)
+        work = Round(problems, chosen_gold(problems, gold, seed) | agreed, settings, compute)
         with _bars(find_method(method).epochs(config), len(problems)) as bars:
 
             def on_epoch(figures: Epoch, epochs: int) -> None:

@@ -196,13 +196,17 @@ def parse_constants(names: Sequence[str]) -> tuple[Constant, ...]:
 
 def with_constants_of(problems: ProblemSet, templates: Iterable[Expr], from_gold: bool = False) -> ProblemSet:
     """The problem set with the constants of templates, and of its gold equations if wanted, and its own."""
+    constants = joined(problems.constants, templates)
+    if from_gold:
+        constants = joined(constants, _in_gold(problems, problems.ids))
+    return problems.with_constants(constants)
+
+
+def joined(constants: Sequence[Constant], templates: Iterable[Expr]) -> tuple[Constant, ...]:
+    """Constants, and those that templates use besides: as they are given if there are no others."""
     nodes = (node for template in templates for node in postorder(template))
     used: set[Constant] = {node for node in nodes if isinstance(node, Const | Pi)}
-    if from_gold:
-        used |= _in_gold(problems, problems.ids).keys()
-    if used <= set(problems.constants):
-        return problems
-    return problems.with_constants(_by_size(used.union(problems.constants)))
+    return tuple(constants) if used <= set(constants) else _by_size(used.union(constants))
 
 
 def _by_size(constants: Iterable[Constant]) -> tuple[Constant, ...]:

@@ -26,11 +26,12 @@ def with_equations(
     candidates: Candidates | None,
     known: Mapping[str, Expr],
     threshold: float = 0.0,
+    annotated: Mapping[str, Expr] | None = None,
 ) -> pl.DataFrame:
     """One row for each problem that has an equation.
 
-    That is its known equation (D_s), or otherwise its likeliest candidate, if the posterior of the candidate
-    is at least the threshold.
+    That is the one that annotators agreed on, or its known equation (D_s), or otherwise its likeliest
+    candidate, if the posterior of the candidate is at least the threshold.
     """
     best: dict[str, tuple[Expr, float, str]] = {}
     if candidates is not None:
@@ -39,7 +40,8 @@ def with_equations(
             "problem_id", "template", "posterior", "origin"
         ).iter_rows():
             best[problem_id] = (parse_template(template), posterior, origin)
-    best |= {problem_id: (template, 1.0, "gold") for problem_id, template in known.items()}
+    for origin, equations in (("gold", known), ("annotator", annotated or {})):
+        best |= {problem_id: (template, 1.0, origin) for problem_id, template in equations.items()}
     rows = []
     for problem, numbers in zip(problems.table.iter_rows(named=True), problems.numbers, strict=True):
         if problem["id"] in best:

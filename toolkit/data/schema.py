@@ -45,15 +45,16 @@ ANNOTATIONS = pl.Schema(
     {
         "problem_id": pl.String,
         "equation": pl.String,  # null if there is none: skipped, or a bad problem
+        "template": pl.String,  # of a candidate that was picked: what it means
         "verdict": pl.String,  # accepted, rejected, disputed or skipped
         "reason": pl.String,
         "annotator": pl.String,
         "external_id": pl.String,  # the same for all versions of one annotation
         "updated_at": pl.String,  # ISO 8601, UTC
         "round": pl.Int64,
+        "seconds": pl.Float64,  # null if it is not known
     }
 )
-
 
 METRICS = pl.Schema(
     {

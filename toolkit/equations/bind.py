@@ -6,7 +6,7 @@ occurrence is used once before any is used again, in reading order, numbers of t
 
 People may write a quantity differently from the text, so a literal that is not in the text is also read as
 - a fraction: (1/6) if the text has the number 1/6, 50/100 or 5*0.01 if it has 50% or 5%;
-- hundredths: 25 * 80 / 100 or 80 * (100 - 25) / 100 if it has 25%;
+- a part of one, its complement or another unit: see `toolkit.equations.readings`;
 - π: 3.14 (or 3.1416, …), if π is a constant;
 - a square or cube: 5^2 is bound as N0 * N0;
 - a sign: 5 + (-3), -3 + 5 and 5 - 3 are the same if the text has 3.
@@ -18,8 +18,20 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import NamedTuple
 
-from toolkit.equations.classes import klass, klasses
+from toolkit.equations.classes import klasses
 from toolkit.equations.evaluate import apply
+from toolkit.equations.readings import (
+    COMMON_UNITS,
+    FACTORS,
+    SUMMANDS,
+    UNITS,
+    computed,
+    derived,
+    in_units,
+    replaced,
+    rescaled,
+    without_reciprocals,
+)
 from toolkit.equations.show import show_value
 from toolkit.equations.tree import (
     DEFAULT_CONSTANTS,
@@ -43,8 +55,6 @@ MAX_LEAVES = 100_000  # of all bindings that are looked at
 MAX_OPERATORS_IN_POWER = 20  # in the base of a square or cube, which is written out as a product
 
 _CONSTANT = 10**6  # the rank of a constant, after all numbers of the text
-_HUNDRED = Const(Fraction(100))
-_HUNDREDTH = Const(Fraction(1, 100))
 _ZERO = Const(Fraction(0))
 
 
@@ -56,45 +66,49 @@ class NotInProblem(EquationError):
 
 
 def bind(
-    tree: Expr, numbers: Sequence[Fraction], constants: Sequence[Constant] = DEFAULT_CONSTANTS
+    tree: Expr,
+    numbers: Sequence[Fraction],
+    constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+    *,
+    more_constants: bool = False,
 ) -> list[Expr]:
     """Templates, one for each class that the equation may mean, the likeliest first. Never empty.
 
-    Raises `NotInProblem` for a literal that is neither in the text nor a constant.
+    With `more_constants` it may also use a small constant that neither is named: 2 sides, 7 days, 100 (see
+    FACTORS and SUMMANDS). Raises `NotInProblem` for a literal that is neither in the text nor a constant.
     """
     for index in references(tree):
         if index >= len(numbers):
             raise EquationError(f"the problem has no number N{index}")
-    binder = _Binder(numbers, constants)
-    tree = binder.without_signs(_without_powers(tree))
-    skeleton = binder.resolve(binder.with_percents(binder.folded(tree)))
-    slots = [node.value for node in postorder(skeleton) if isinstance(node, Const)]
-    choices = [binder.meanings[value] for value in slots]
+    binder = _Binder(numbers, constants, more_constants)
+    skeleton = binder.skeleton(tree)
+    choices = list(binder.choices(skeleton))
     if all(len(meanings) == 1 for meanings in choices):
-        return [_fill(skeleton, iter([meanings[0] for meanings in choices]))]
-    most = max(1, MAX_LEAVES // len(slots))  # of long equations, fewer bindings are looked at
+        return [_fill(skeleton, [meanings[0] for meanings in choices])]
+    most = max(1, MAX_LEAVES // len(choices))  # of long equations, fewer bindings are looked at
     filled = sorted(islice(product(*choices), min(most, MAX_BINDINGS**2)), key=_unlikeliness)
-    templates = [_fill(skeleton, iter(leaves)) for leaves in filled[: min(most, 4 * MAX_BINDINGS)]]
+    templates = [_fill(skeleton, leaves) for leaves in filled[: min(most, 4 * MAX_BINDINGS)]]
     by_class: dict[int, Expr] = {}
     for template, class_ in zip(templates, klasses(templates), strict=True):
         by_class.setdefault(class_, template)
     return list(by_class.values())[:MAX_BINDINGS]
 
 
-def _unlikeliness(leaves: tuple[Expr, ...]) -> tuple[int, int, list[int]]:
-    """A sort key: fewest numbers used twice, then fewest constants, then reading order."""
-    order = [leaf.index if isinstance(leaf, Ref) else _CONSTANT for leaf in leaves]
+def _unlikeliness(leaves: tuple[Expr, ...]) -> tuple[int, int, int, list[int]]:
+    """A sort key: fewest constants beside 1, fewest numbers used twice, fewest constants, reading order."""
+    order = [
+        leaf.index if isinstance(leaf, Ref) else min(references(leaf), default=_CONSTANT) for leaf in leaves
+    ]
     used = set(order) - {_CONSTANT}
     constants = order.count(_CONSTANT)
-    return len(order) - constants - len(used), constants, order
+    beside_one = sum(isinstance(leaf, Const) and leaf != ONE for leaf in leaves)
+    return beside_one, len(order) - constants - len(used), constants, order
 
 
-def _fill(skeleton: Expr, leaves: Iterator[Expr]) -> Expr:
+def _fill(skeleton: Expr, leaves: Sequence[Expr]) -> Expr:
     """The skeleton with each literal, in order, replaced by what it means."""
-    if isinstance(skeleton, Op):
-        left = _fill(skeleton.left, leaves)
-        return Op(skeleton.op, left, _fill(skeleton.right, leaves))
-    return next(leaves) if isinstance(skeleton, Const) else skeleton
+    template = replaced(skeleton, lambda i, literal: leaves[i])
+    return without_reciprocals(template) if any(isinstance(leaf, Op) for leaf in leaves) else template
 
 
 class _Folded(NamedTuple):
@@ -114,15 +128,64 @@ def _applied(op: Operator, left: Fraction | None, right: Fraction | None) -> Fra
 
 
 class _Binder:
-    def __init__(self, numbers: Sequence[Fraction], constants: Sequence[Constant]) -> None:
+    def __init__(
+        self, numbers: Sequence[Fraction], constants: Sequence[Constant], more_constants: bool
+    ) -> None:
+        self.numbers, self.more_constants = tuple(numbers), more_constants
         self.meanings: dict[Fraction, list[Expr]] = {}
         for j, value in enumerate(numbers):
             self.meanings.setdefault(value, []).append(Ref(j))
         self.in_text = frozenset(self.meanings)
+        self.derived = derived(numbers) if ONE in constants else {}
+        self.meanings |= self.derived
         for constant in constants:
             if isinstance(constant, Const):
                 self.meanings.setdefault(constant.value, []).append(constant)
+        self.constants = frozenset(constant.value for constant in constants if isinstance(constant, Const))
         self.pi_is_constant = PI in constants
+        self._computed: frozenset[Fraction] = frozenset()
+
+    def skeleton(self, tree: Expr) -> Expr:
+        """The equation over literals that each say one number of the text, or a constant."""
+        tree = self.folded(self.without_signs(_without_powers(tree)))
+        return self.with_pi(rescaled(tree, self.in_text, self.derived))
+
+    def choices(self, skeleton: Expr) -> Iterator[list[Expr]]:
+        """What each literal may mean, from left to right."""
+        written = {node.value for node in postorder(skeleton) if isinstance(node, Const)}
+        written |= {self.numbers[j] for j in references(skeleton)}
+        self._computed = computed(self.in_text, written)
+        yield from self._choices(skeleton, None)
+
+    def _choices(self, tree: Expr, operator: Operator | None) -> Iterator[list[Expr]]:
+        """`operator` is the one above the tree."""
+        if isinstance(tree, Op):
+            yield from self._choices(tree.left, tree.op)
+            yield from self._choices(tree.right, tree.op)
+        elif isinstance(tree, Const):
+            yield self._meanings(tree.value, operator)
+
+    def _meanings(self, value: Fraction, operator: Operator | None) -> list[Expr]:
+        found = self.meanings.get(value, [])
+        if value in self.in_text or value in self.constants:
+            return found
+        found = found + self._unnamed(value, operator)
+        if not found:
+            raise NotInProblem(value)
+        return found
+
+    def _unnamed(self, value: Fraction, operator: Operator | None) -> list[Expr]:
+        """What a value may mean that is neither in the text nor a constant of V_const."""
+        if operator is None or value in self._computed:  # the numbers themselves are wanted
+            return []
+        if not self.more_constants:
+            return in_units(value, self.numbers, UNITS & self.constants)
+        is_factor, is_summand = operator in ("*", "/"), operator in ("+", "-")
+        if (is_factor and value in FACTORS) or (is_summand and value in SUMMANDS):
+            return [Const(value)]
+        if is_factor and value and 1 / value in FACTORS:  # 0.5 * 6 * 4
+            return [Op("/", ONE, Const(1 / value))]
+        return in_units(value, self.numbers, COMMON_UNITS | (UNITS & self.constants))
 
     def folded(self, tree: Expr) -> Expr:
         """The tree with subtrees of literals that write one number of the text replaced by that number.
@@ -146,36 +209,12 @@ class _Binder:
     def _unknown(self, literal: Const) -> bool:
         return literal.value not in self.meanings
 
-    def with_percents(self, tree: Expr) -> Expr:
-        """450 * (100 - 20) / 100 as 450 * (1 - 20%), if the text has 20% but neither 20 nor 100.
-
-        Such an equation counts in hundredths. It may be counted in wholes if its class stays the same when
-        its hundreds become ones and its 20 becomes 20%.
-        """
-        if not self._unknown(_HUNDRED):
-            return tree
-        scaled = self._in_wholes(tree)
-        return scaled if scaled != tree and klass(scaled) == klass(tree) else tree
-
-    def _in_wholes(self, tree: Expr) -> Expr:
+    def with_pi(self, tree: Expr) -> Expr:
+        """The tree with π for 3.14, if the text has no 3.14."""
         if isinstance(tree, Op):
-            if (tree.op, tree.right) in (("/", _HUNDRED), ("*", _HUNDRED), ("*", _HUNDREDTH)):
-                return self._in_wholes(tree.left)
-            return Op(tree.op, self._in_wholes(tree.left), self._in_wholes(tree.right))
-        if tree == _HUNDRED:
-            return ONE
-        if isinstance(tree, Const) and self._unknown(tree) and tree.value / 100 in self.in_text:
-            return Const(tree.value / 100)
-        return tree
-
-    def resolve(self, tree: Expr) -> Expr:
-        """The tree, if every literal has a meaning. 3.14 becomes π if the text has no 3.14."""
-        if isinstance(tree, Op):
-            return Op(tree.op, self.resolve(tree.left), self.resolve(tree.right))
-        if isinstance(tree, Const) and self._unknown(tree):
-            if self.pi_is_constant and _looks_like_pi(tree.value):
-                return PI
-            raise NotInProblem(tree.value)
+            return Op(tree.op, self.with_pi(tree.left), self.with_pi(tree.right))
+        if isinstance(tree, Const) and self.pi_is_constant and self._unknown(tree):
+            return PI if _looks_like_pi(tree.value) else tree
         if isinstance(tree, Pi) and not self.pi_is_constant:
             raise EquationError("π is not a constant here")
         return tree
@@ -194,7 +233,7 @@ class _Binder:
             return positive
         if isinstance(positive, Op) and positive.op == "-":
             return Op("-", positive.right, positive.left)
-        return tree  # a negative result of positive numbers: `resolve` reports that 0 is missing
+        return tree  # a negative result of positive numbers: 0 is reported as missing
 
     def _sign(self, tree: Expr) -> tuple[bool, Expr]:
         """Whether the tree has a leading minus sign, and the tree without it."""

@@ -34,8 +34,13 @@ def verify(
     numbers: Sequence[Fraction],
     answer: float | None = None,
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+    *,
+    more_constants: bool = False,
 ) -> Verdict:
-    """Whether a written equation parses, uses numbers of the problem and constants, and gives the answer."""
+    """Whether a written equation parses, uses numbers of the problem and constants, and gives the answer.
+
+    `more_constants` as in `bind`.
+    """
     try:
         tree = parse(equation)
         value = evaluate(tree, numbers)
@@ -43,7 +48,7 @@ def verify(
         return Verdict(False, f"the equation can't be used: {error}")
     gives_answer = answer is not None and reaches(tree, numbers, answer)
     try:
-        templates = tuple(bind(tree, numbers, constants))
+        templates = tuple(bind(tree, numbers, constants, more_constants=more_constants))
     except EquationError as error:
         return Verdict(False, str(error), value=as_float(value), gives_answer=gives_answer)
     ok = answer is None or gives_answer

@@ -19,13 +19,20 @@ def _oracle(run: "Run") -> "Annotator":
     from toolkit.annotators.oracle import Oracle
 
     settings = run.config.annotator
-    return Oracle(run.problems.table, settings.error_rate, run.config.seed, settings.skip_rate, run.constants)
+    return Oracle(
+        run.problems.table,
+        settings.error_rate,
+        run.config.seed,
+        settings.skip_rate,
+        run.constants,
+        not run.config.fixed_constants,
+    )
 
 
 def _terminal(run: "Run") -> "Annotator":
     from toolkit.annotators.terminal import Terminal
 
-    return Terminal(run.constants)
+    return Terminal(run.constants, more_constants=not run.config.fixed_constants)
 
 
 def _file(run: "Run") -> "Annotator":

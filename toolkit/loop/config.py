@@ -63,6 +63,19 @@ class AnnotatorConfig(Section):
         None, ge=0, le=1e9, description="seconds without a new answer until a round goes on; null: no limit"
     )
     candidates: int = Field(5, ge=0, le=1_000, description="equations shown with a problem")
+    gold: float = Field(
+        0.1, ge=0, le=1, description="gold questions per question, if equations are known; not for the oracle"
+    )
+    gold_file: str | None = Field(
+        None, description="problems with equations to draw them from; null: those of data in D_s"
+    )
+    set_aside: bool = Field(
+        True, description="ask others what an annotator wrote who fails too many gold questions"
+    )
+    votes: Literal["majority", "weighted"] = Field(
+        "majority", description="what settles a disagreement; weighted: by estimated reliability"
+    )
+    price: float | None = Field(None, ge=0, le=1e9, description="of an annotator's hour, for the report")
     project: str | None = Field(None, description="title in Label Studio; null: warmkit and the run's name")
 
     @field_validator("name")
@@ -86,6 +99,9 @@ class _LoopConfig(Section):
     )
     constants: Literal["auto"] | Annotated[tuple[str, ...], Field(max_length=100)] = Field(
         AUTO, description="V_const; auto: 1, π and what held-out answers profit from"
+    )
+    fixed_constants: bool = Field(
+        False, description="refuse other constants; false: small ones that annotators use join V_const"
     )
     seed: Seed = Field(0, description="of everything random: samples, training, solvers")
     method: str = Field("warm", description=f"of step one: one of {', '.join(METHODS)}")

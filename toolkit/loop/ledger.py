@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS metrics (
 """
 
 COLUMNS = ", ".join(field.name for field in fields(Response))
+GOLD = "gold"  # the kind of a gold question: its equation is known
 REVOKED, UNDONE = 1, 2  # why a response no longer counts: it was revoked, or its round was undone
 
 
@@ -43,7 +44,7 @@ class BatchItem:
     round: int
     problem_id: str
     why: str
-    kind: str  # random, unsolved or strategy
+    kind: str  # random, unsolved, strategy or gold
     candidates: tuple[ShownCandidate, ...]
 
 

@@ -67,6 +67,7 @@ class Loop:
         self.strategy = strategy or find_strategy(run.config.active.strategy)
         self.compute = compute or LocalCompute(torch.device("cpu"))
         self.state = RunState(run)
+        self._said: set[tuple[str, str]] = set()  # about annotators
 
     @classmethod
     def new(
@@ -167,6 +168,8 @@ class Loop:
             return self.state.snapshot()
 
         opened = self._stage(round_, "open", work)
+        for name in opened["set_aside"]:
+            self._say_unreliable(name, "What they wrote is kept, and others are asked.")
         self.view.figures(known=len(opened["templates"]), labels=opened["answered"])
 
     def _train(self, round_: int) -> None:
@@ -177,7 +180,7 @@ class Loop:
             model = self.state.round(round_, self.compute).fit(
                 run.round_folder(round_) / "model",
                 label=f"{run.name}-round-{round_:02d}",
-                start=before if self.config.warm_start and round_ > 1 else None,
+                start=before if self.config.warm_start and self._has_same_constants(round_) else None,
                 on_epoch=lambda epoch, epochs: self.view.progress(epoch.epoch, epochs),
             )
             return {"epochs": len(model.history)}
@@ -233,10 +236,16 @@ class Loop:
         )
         self.view.figures(answer_accuracy=figures["answer_accuracy"])
 
+    def _has_same_constants(self, round_: int) -> bool:
+        """As the previous round: with other constants a network has another shape."""
+        return round_ > 1 and self.state.problems_in(round_) is self.state.problems_in(round_ - 1)
+
     def _solver_before(self, round_: int) -> Path | None:
         """The solver to start from: that of the previous round, unless there is none, or it was undone."""
+        if not self.config.warm_solvers or not self._has_same_constants(round_):
+            return None
         folder = self.state.run.round_folder(round_ - 1) / "solver"
-        done = self.config.warm_solvers and self.ledger.result(round_ - 1, "solver") is not None
+        done = self.ledger.result(round_ - 1, "solver") is not None
         return folder if done and (folder / "solver.json").exists() else None
 
     def _on_progress(self, progress: SolverProgress) -> None:
@@ -257,7 +266,8 @@ class Loop:
         if self.ledger.result(1, "solver") is None or config != self.config:
             self._reference(round_, "no annotations", first, state.candidates(1))
         if all(state.problems.gold_classes):
-            everything = replace(first, known=state.problems.gold_templates)
+            last = replace(state.round(round_, self.compute), config=config)
+            everything = replace(last, known=last.problems.gold_templates)
             self._reference(round_, "everything annotated", everything, None)
 
     def _reference(self, round_: int, name: str, of: Round, candidates: Candidates | None) -> None:
@@ -320,4 +330,13 @@ class Loop:
             new = self.ledger.record(responses)
         for warning in self.annotator.warnings:
             self.view.say(warning)
+        if new:
+            for name in self.state.team().unreliable():
+                self._say_unreliable(name, "See the report.")
         return new
+
+    def _say_unreliable(self, name: str, then: str) -> None:
+        if (name, then) not in self._said:
+            self._said.add((name, then))
+            why = self.state.team().warning(name)
+            self.view.say(f"The annotator {name} is not to be trusted: {why}. {then}")

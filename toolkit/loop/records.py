@@ -40,6 +40,7 @@ class Choice(TypedDict):
 class OpenResult(TypedDict):
     templates: dict[str, str]  # D_s: problem → template
     answered: Count  # problems that annotators had settled
+    set_aside: list[str]  # annotators whose responses do not count
 
 
 class TrainResult(TypedDict):

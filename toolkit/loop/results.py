@@ -9,11 +9,15 @@ import polars as pl
 
 from toolkit.active.calibration import Reliability, reliability
 from toolkit.active.confidence import posterior
+from toolkit.active.cost import LabelCost
 from toolkit.annotators.resolve import Resolution
 from toolkit.config import to_yaml
 from toolkit.data import write_table
 from toolkit.data.export import with_equations
-from toolkit.loop.ledger import BatchItem
+from toolkit.equations import show
+from toolkit.equations.tree import postorder
+from toolkit.loop.gold import given_equations
+from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.round import ACCURACIES, difference
 from toolkit.loop.run import Run
 from toolkit.loop.state import RunState
@@ -59,7 +63,7 @@ def run_figures(state: RunState) -> report.RunFigures:
         data=config.data,
         problems=len(state.problems),
         test_problems=len(state.test),
-        test_gold=sum(map(bool, state.test.gold_classes)),
+        test_gold=sum(map(bool, state.test.with_constants(run.constants_in(last)).gold_classes)),
         annotator=config.annotator.name,
         strategy=config.active.strategy,
         stopped_by=end["rule"],
@@ -70,7 +74,12 @@ def run_figures(state: RunState) -> report.RunFigures:
         seed=config.seed,
         command=f"warmkit loop --config {run.folder}/config.yaml --run another-name",
         config=to_yaml(config),
-        constants=tuple(config.constants),
+        constants=tuple(brief["constants"]),
+        joined=_joined(state, last),
+        annotators=state.team().rows(),
+        alpha=state.team().agreement(),
+        set_aside=state.set_aside(),
+        cost=_cost(state),
         choice=run.constant_choice,
         metrics=metrics,
         final=_shares(final),
@@ -89,6 +98,34 @@ def run_figures(state: RunState) -> report.RunFigures:
 
 def _last_generated(run: Run) -> int:
     return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "generate"), default=0)
+
+
+def _cost(state: RunState) -> LabelCost | None:
+    times = [response.seconds for response, _ in state.team().judged if response.seconds is not None]
+    if not times:
+        return None
+    labels = sum(resolution.template is not None for resolution in state.resolutions().values())
+    known = len(given_equations(state.problems, state.config))
+    left = len(state.problems) - known - labels
+    return LabelCost(sum(times), labels, max(0, left), state.config.annotator.price)
+
+
+def _joined(state: RunState, last: int) -> list[report.JoinedConstant]:
+    """The constants that joined V_const, each with the equations that brought it."""
+    before, found = state.run.constants, []
+    resolutions = state.resolutions()
+    for round_ in range(1, last + 1):
+        now = state.run.constants_in(round_)
+        for constant in (constant for constant in now if constant not in before):
+            users = [
+                problem_id
+                for problem_id, template in state.known(round_).items()
+                if constant in postorder(template)
+            ]
+            names = {name for user in users if user in resolutions for name in resolutions[user].annotators}
+            found.append(report.JoinedConstant(round_, show(constant), len(users), tuple(sorted(names))))
+        before = tuple({*before, *now})
+    return found
 
 
 def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:
@@ -173,6 +210,7 @@ def _asked(state: RunState) -> list[report.Asked]:
             resolutions.get(item.problem_id),
         )
         for item in state.ledger.batch()
+        if item.kind != GOLD
     ]
 
 

@@ -23,7 +23,7 @@ import polars as pl
 
 from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
 from toolkit.data import Candidates, ProblemSet, read_problems, write_table
-from toolkit.data.constants import AUTO, ConstantChoice
+from toolkit.data.constants import AUTO, ConstantChoice, joined
 from toolkit.data.export import EQUATIONS
 from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
 from toolkit.data.split import split
@@ -31,6 +31,7 @@ from toolkit.equations import Constant, EquationError, Expr, parse_template
 from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.loop.gold import with_gold_file
 from toolkit.loop.ledger import Ledger
 from toolkit.loop.salvage import salvage
 from toolkit.solvers import Solver, load_solver
@@ -59,6 +60,15 @@ class Run:
     @property
     def constants(self) -> tuple[Constant, ...]:
         return self.config.v_const
+
+    def constants_in(self, round_: int) -> tuple[Constant, ...]:
+        """V_const of a round: those that annotators used before it have joined."""
+        opened = self.ledger.result(round_, "open")
+        templates = opened["templates"].values() if opened else ()
+        try:
+            return joined(self.constants, map(parse_template, templates))
+        except EquationError as error:
+            raise WarmkitError(f"{self.folder}: D_s of round {round_} is damaged: {error}.") from None
 
     @property
     def constant_choice(self) -> ConstantChoice | None:
@@ -150,6 +160,7 @@ def create_run(
     if name is not None and (root / name).exists():
         raise taken
     problems, test = sets or read_sets(config)
+    problems = with_gold_file(problems, config)
     config, choice = config.with_chosen_constants(problems)
     problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
 

@@ -12,9 +12,12 @@ from toolkit.annotators.questions import ShownCandidate
 from toolkit.data import Candidates, ProblemSet
 from toolkit.errors import WarmkitError
 from toolkit.loop.generation import candidates_of
-from toolkit.loop.ledger import BatchItem
+from toolkit.loop.gold import choose_gold
+from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.state import RunState, digest
 from toolkit.methods import StepOne
+
+GOLD_REASON = "gold question: the equation is known"
 
 
 def choose_batch(state: RunState, round_: int, model: StepOne, strategy: Strategy) -> list[BatchItem]:
@@ -32,15 +35,17 @@ def choose_batch(state: RunState, round_: int, model: StepOne, strategy: Strateg
         unsolved_quota=settings.unsolved_quota,
         random_share=settings.random_share,
     )
+    picked: list[tuple[str, str, str]] = [
+        (problem_ids[choice.row], choice.why, choice.kind) for choice in chosen
+    ]
+    gold = choose_gold(state.problems, config, state.ledger.batch(), len(picked), candidates)
+    if picked and gold:  # nobody is to know which they are
+        places = np.random.default_rng([config.seed, round_, len(gold)])
+        for problem_id in gold:
+            picked.insert(int(places.integers(len(picked) + 1)), (problem_id, GOLD_REASON, GOLD))
     return [
-        BatchItem(
-            round_,
-            problem_ids[choice.row],
-            choice.why,
-            choice.kind,
-            _shown(state, round_, problem_ids[choice.row], candidates),
-        )
-        for choice in chosen
+        BatchItem(round_, problem_id, why, kind, _shown(state, round_, problem_id, candidates))
+        for problem_id, why, kind in picked
     ]
 
 
@@ -117,10 +122,10 @@ def _seconds(state: RunState, problem_ids: Sequence[str], candidates: Candidates
         operands = [len(state.problems.numbers[row]) for row in rows]
         return words, operands, [min(most, len(candidates.scores.get(problem_id, ()))) for problem_id in ids]
 
-    seen = {
-        problem_id: resolution.seconds
-        for problem_id, resolution in state.resolutions().items()
-        if resolution.seconds is not None
-    }
-    weights = fit_seconds(*terms(list(seen)), list(seen.values()))
+    times = [
+        (response.problem_id, response.seconds)
+        for response, _ in state.team().judged
+        if response.seconds is not None
+    ]
+    weights = fit_seconds(*terms([name for name, _ in times]), [seconds for _, seconds in times])
     return predicted_seconds(*terms(problem_ids), weights)

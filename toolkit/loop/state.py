@@ -1,6 +1,6 @@
 """The state of a run: its problems, D_s at each round, its candidates, and their figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -11,14 +11,17 @@ from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution, Resolver
+from toolkit.annotators.team import Team
 from toolkit.compute import Compute
-from toolkit.data import Candidates
-from toolkit.data.split import chosen_gold
-from toolkit.equations import Expr, show
+from toolkit.data import Candidates, ProblemSet
+from toolkit.data.constants import joined
+from toolkit.equations import Constant, Expr, show
 from toolkit.errors import WarmkitError
-from toolkit.loop.ledger import BatchItem
+from toolkit.loop.gold import given_equations, gold_questions
+from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
+from toolkit.loop.team import team_of
 
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
 
@@ -29,8 +32,11 @@ class RunState:
     def __init__(self, run: Run) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.problems, self.test = run.problems, run.test
-        self._resolver = Resolver(self.problems)
+        self._resolver = Resolver(self.problems, not self.config.fixed_constants)
+        self._with_constants: dict[tuple[Constant, ...], ProblemSet] = {}
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
+        self._team: tuple[object, Team] = (None, Team(()))
+        self._aside: dict[int, frozenset[str]] = {}
         self._candidates: dict[int, Candidates] = {}
         self._known: dict[int, dict[str, Expr]] = {}
         for item in self.ledger.batch():
@@ -41,11 +47,44 @@ class RunState:
                 )
 
     def resolutions(self) -> Mapping[str, Resolution]:
-        """The resolution of each problem that has responses."""
-        version = self.ledger.responses_version()
+        """The resolution of each problem that has responses.
+
+        Gold questions have none, and what annotators wrote who are set aside does not count.
+        """
+        aside = self.set_aside()
+        version = (self.ledger.responses_version(), aside)
         if self._resolutions[0] != version:
-            self._resolutions = (version, self._resolver.resolve(self.ledger.responses()))
+            self._resolutions = (version, self._resolve(aside))
         return self._resolutions[1]
+
+    def _resolve(self, aside: Collection[str]) -> dict[str, Resolution]:
+        gold, weights = gold_questions(self.ledger), None
+        if self.config.annotator.votes == "weighted":
+            consensus = self.team().consensus
+            weights = {name: consensus.weight(name) for name in consensus.accuracy}
+        responses = [
+            response
+            for response in self.ledger.responses()
+            if response.annotator not in aside and response.problem_id not in gold
+        ]
+        return self._resolver.resolve(responses, weights)
+
+    def team(self) -> Team:
+        """All annotators so far."""
+        version = self.ledger.responses_version()
+        if self._team[0] != version:
+            self._team = (version, team_of(self.run, self._resolver))
+        return self._team[1]
+
+    def set_aside(self) -> frozenset[str]:
+        """Annotators whose responses do not count since the last round was opened."""
+        last = max((round_ for round_, stage, _ in self.ledger.stages() if stage == "open"), default=0)
+        if last not in self._aside:
+            opened = self.ledger.result(last, "open")
+            if opened is None:
+                return frozenset()
+            self._aside[last] = frozenset(opened["set_aside"])
+        return self._aside[last]
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round that has generated."""
@@ -61,15 +100,20 @@ class RunState:
 
     def snapshot(self) -> dict[str, Any]:
         """The current D_s as templates, and how many problems annotators have settled."""
-        resolutions = self.resolutions()
-        given = chosen_gold(self.problems, self.config.known_share, self.config.seed)
+        aside = sorted(self.team().unreliable()) if self.config.annotator.set_aside else []
+        resolutions = self._resolve(aside)
+        given = given_equations(self.problems, self.config)
         accepted = {
             problem_id: resolution.template
             for problem_id, resolution in resolutions.items()
             if resolution.template is not None
         }
         templates = {problem_id: show(template) for problem_id, template in (given | accepted).items()}
-        return {"templates": templates, "answered": sum(map(self.is_settled, resolutions.values()))}
+        return {
+            "templates": templates,
+            "answered": sum(map(self.is_settled, resolutions.values())),
+            "set_aside": aside,
+        }
 
     def known(self, round_: int) -> dict[str, Expr]:
         """D_s when the round began: problem → template."""
@@ -91,7 +135,14 @@ class RunState:
 
     def round(self, round_: int, compute: Compute) -> Round:
         """The round as a `Round`, which trains and generates."""
-        return Round(self.problems, self.known(round_), self.config, compute)
+        return Round(self.problems_in(round_), self.known(round_), self.config, compute)
+
+    def problems_in(self, round_: int) -> ProblemSet:
+        """The problems with the V_const of a round."""
+        constants = joined(self.problems.constants, self.known(round_).values())
+        if constants not in self._with_constants:
+            self._with_constants[constants] = self.problems.with_constants(constants)
+        return self._with_constants[constants]
 
     # Asking
 
@@ -116,8 +167,11 @@ class RunState:
     def questions(self, batch: Sequence[BatchItem]) -> list[Question]:
         """The unsettled problems of a batch as questions, with the complaint about the last answer."""
         resolutions, table = self.resolutions(), self.problems.table
+        answered = {response.problem_id for response in self.ledger.responses()}
         unsettled = []
         for item in batch:
+            if item.kind == GOLD and item.problem_id in answered:
+                continue  # right or wrong: it is not asked again
             resolution, row = resolutions.get(item.problem_id), self.problems.row[item.problem_id]
             if resolution is not None and self.is_settled(resolution):
                 continue

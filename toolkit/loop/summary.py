@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from toolkit.equations import show
 from toolkit.loop.run import Run
 from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
@@ -19,7 +20,7 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
     end = run.ledger.fact("end") or {}
     return {
         "run": run.name,
-        "constants": list(run.config.constants),
+        "constants": [show(constant) for constant in run.constants_in(_last_opened(run))],
         "rounds": len({item.round for item in run.ledger.batch()}),
         "labels": int(last.get(("pool", "labels"), 0)),
         "reached": last.get(("pool", "reached")),
@@ -30,6 +31,10 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
         "seconds": sum(seconds for _, _, seconds in run.ledger.stages()),
         "report": str(run.report),
     }
+
+
+def _last_opened(run: Run) -> int:
+    return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "open"), default=0)
 
 
 def right_answers(run: Run) -> dict[str, bool]:

@@ -1,11 +1,14 @@
 """What the report shows, as plain values: the loop fills this in, the page draws it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from toolkit.active.calibration import Reliability
+from toolkit.active.cost import LabelCost
+from toolkit.annotators.reliability import Agreement
+from toolkit.annotators.team import AnnotatorRow
 from toolkit.data.constants import ConstantChoice
 from toolkit.statistics import Difference
 
@@ -54,6 +57,16 @@ class Spurious:
 
 
 @dataclass(frozen=True)
+class JoinedConstant:
+    """A constant that annotators used and that joined V_const."""
+
+    round: int  # from which on it is in V_const
+    constant: str
+    equations: int  # of D_s that used it then
+    annotators: Sequence[str]
+
+
+@dataclass(frozen=True)
 class RunFigures:
     """Names of metrics, by split: "pool" reached, gold_equivalent, confidence, uncertainty, labels, seconds,
     random_error; "test" answer_accuracy, class_accuracy (a quick solver each round, if one is trained)."""
@@ -84,6 +97,11 @@ class RunFigures:
     disputed: Sequence[Disputed] = ()
     spurious: Sequence[Spurious] = ()
     constants: Sequence[str] = ()
+    joined: Sequence[JoinedConstant] = ()
     choice: ConstantChoice | None = None  # why these constants; None if they were given
+    annotators: Sequence[AnnotatorRow] = ()
+    alpha: Agreement | None = None  # of all annotators
+    set_aside: Collection[str] = ()  # annotators whose responses do not count
+    cost: LabelCost | None = None  # None if no times are known
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib import resources
 
 from toolkit.report import problems, results, running
+from toolkit.report.annotators import annotators
 from toolkit.report.figures import RunFigures
 from toolkit.report.markup import Child, Html, tag
 from toolkit.report.parts import meter, tile
@@ -20,6 +21,7 @@ SECTIONS = {
     "rounds": ("Rounds", results.rounds),
     "calibration": ("Confidence", results.calibration),
     "asked": ("Questions", problems.asked),
+    "annotators": ("Annotators", annotators),
     "disputed": ("Disputed", problems.disputed),
     "spurious": ("By chance", problems.spurious),
     "constants": ("Constants", running.constants),

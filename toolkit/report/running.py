@@ -1,7 +1,7 @@
 """Sections on the constants of the run, what it cost, and how to run it again."""
 
 from toolkit.report import svg
-from toolkit.report.figures import RunFigures
+from toolkit.report.figures import JoinedConstant, RunFigures
 from toolkit.report.markup import Child, Html, tag
 from toolkit.report.parts import missing, plots, section, table
 from toolkit.report.results import RUN, WITHIN_CHANCE
@@ -18,7 +18,10 @@ def constants(figures: RunFigures) -> Html:
         " lost are those that are right only with it, and only without it; opened are answers that nothing"
         " else reaches; by chance is what the best of some numbers wins that no book asks for."
     )
-    listed = tag("p", "V_const = {", tag("b", ", ".join(figures.constants)), "}")
+    listed = [
+        tag("p", "V_const = {", tag("b", ", ".join(figures.constants)), "}"),
+        *(tag("p", _joining(row)) for row in figures.joined),
+    ]
     if figures.choice is None:
         return section("constants", heading, how, listed, missing("They were given, not chosen."))
     others = [row for row in figures.choice.evidence if not row.chosen][:REJECTED]
@@ -41,6 +44,13 @@ def constants(figures: RunFigures) -> Html:
         how + why,
         listed,
         table("Evidence for and against constants", head, rows),
+    )
+
+
+def _joining(row: JoinedConstant) -> str:
+    return (
+        f"{row.constant} joined before round {row.round}: {', '.join(row.annotators)} used it, in "
+        f"{count(row.equations, 'equation')}."
     )
 
 

@@ -48,7 +48,9 @@ class Target:
     def summary(self) -> "AnnotationSummary":
         from annotation.summary import AnnotationSummary
 
-        return AnnotationSummary(self.store, self.constants)
+        return AnnotationSummary(
+            self.store, self.constants, self.run is None or not self.run.config.fixed_constants
+        )
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 import polars as pl
 
+from toolkit.cli.annotations import with_annotations
 from toolkit.cli.output import echo, json_option, print_json, waiting
-from toolkit.cli.parameters import lang_option, out_option, skip_bad_option
+from toolkit.cli.parameters import annotations_option, lang_option, out_option, skip_bad_option
 from toolkit.data import ProblemSet
 from toolkit.data.read import is_fold_file, read_problems, with_folds
 from toolkit.data.schema import list_bad
@@ -20,7 +21,8 @@ from toolkit.errors import WarmkitError
 Examples:
   warmkit data import math_23k.json --out math23k.parquet
   warmkit data import questions.json fold0.txt fold1.txt --out allarith.parquet
-  warmkit data import mine.csv --text question --answer gold --out mine.jsonl""",
+  warmkit data import mine.csv --text question --answer gold --out mine.jsonl
+  warmkit data import mine.jsonl --annotations label-studio/annotations.parquet --out annotated.jsonl""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @out_option
@@ -30,6 +32,7 @@ Examples:
 @click.option("--answer", metavar="COLUMN", help="The file's column of answers.")
 @click.option("--equation", metavar="COLUMN", help="The file's column of equations.")
 @click.option("--split", "split_column", metavar="COLUMN", help="The file's column of splits.")
+@annotations_option
 @lang_option
 @json_option
 def import_command(
@@ -41,12 +44,14 @@ def import_command(
     answer: str | None,
     equation: str | None,
     split_column: str | None,
+    annotations: Path | None,
     lang: str | None,
     as_json: bool,
 ) -> None:
     """Read problem FILEs in any known format and write them as one problems table.
 
     Files that list ids, one per line, are folds (AllArith): they set the split of the problems they name.
+    With --annotations, what annotators agree on replaces the equations of the files.
     """
     named = {"id": id_column, "text": text, "answer": answer, "equation": equation, "split": split_column}
     columns = {ours: theirs for ours, theirs in named.items() if theirs}
@@ -66,12 +71,16 @@ def import_command(
     bad = [row for read in sets for row in read.bad]
     if not len(problems):
         raise WarmkitError(f"No problem could be used.\n{list_bad(bad)}")
+    problems, count = with_annotations(problems, annotations)
     write_table(problems, out)
     formats = sorted({read.format for read in sets})
     if as_json:
-        print_json({"problems": len(problems), "bad": len(bad), "formats": formats, "out": str(out)})
+        facts = {"problems": len(problems), "annotated": count, "bad": len(bad), "formats": formats}
+        print_json({**facts, "out": str(out)})
         return
     echo(f"{len(problems):,} problems ({', '.join(formats)}) written to {out}")
+    if annotations:
+        echo(f"{count:,} have the equation of annotators.")
     if unknown:
         echo(f"{unknown} ids of the fold files belong to no problem.", err=True)
     if bad:
