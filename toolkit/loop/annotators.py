@@ -58,6 +58,8 @@ ANNOTATORS: dict[str, Callable[["Run"], "Annotator"]] = {
     "python": _python,
 }
 
+PEOPLE = ("terminal", "file", "label-studio")
+
 
 def annotator_of(run: "Run") -> "Annotator":
     """The annotator that the configuration of a run names."""

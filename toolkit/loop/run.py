@@ -30,6 +30,7 @@ from toolkit.data.split import split
 from toolkit.equations import Constant, EquationError, Expr, parse_template
 from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
+from toolkit.loop.annotators import PEOPLE
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import Ledger
 from toolkit.loop.salvage import salvage
@@ -133,7 +134,7 @@ class Run:
         last = max((done for done, _, _ in self.ledger.stages()), default=0)
         if not 1 <= round_ <= last:
             raise WarmkitError(f"{self.name}: there is no round {round_} to undo; the last one is {last}.")
-        self.ledger.rewind(round_)
+        self.ledger.rewind(round_, revoke=self.config.annotator.name in PEOPLE)
         for later in range(round_, last + 1):
             shutil.rmtree(self.round_folder(later), ignore_errors=True)
 

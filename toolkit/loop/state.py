@@ -1,6 +1,7 @@
 """The state of a run: its problems, D_s at each round, its candidates, and their figures."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -62,14 +63,18 @@ class RunState:
     def snapshot(self) -> dict[str, Any]:
         """The current D_s as templates, and how many problems annotators have settled."""
         resolutions = self.resolutions()
-        given = chosen_gold(self.problems, self.config.known_share, self.config.seed)
         accepted = {
             problem_id: resolution.template
             for problem_id, resolution in resolutions.items()
             if resolution.template is not None
         }
-        templates = {problem_id: show(template) for problem_id, template in (given | accepted).items()}
+        templates = {problem_id: show(template) for problem_id, template in (self.given | accepted).items()}
         return {"templates": templates, "answered": sum(map(self.is_settled, resolutions.values()))}
+
+    @cached_property
+    def given(self) -> dict[str, Expr]:
+        """D_s before anybody is asked: problem → template."""
+        return chosen_gold(self.problems, self.config.known_share, self.config.seed)
 
     def known(self, round_: int) -> dict[str, Expr]:
         """D_s when the round began: problem → template."""
@@ -88,6 +93,10 @@ class RunState:
         """How many problems annotators had settled when the round began."""
         opened = self.ledger.result(round_, "open")
         return opened["answered"] if opened else 0
+
+    def labels(self, round_: int) -> int:
+        """How many equations of D_s came from annotators when the round began."""
+        return len(self.known(round_).keys() - self.given.keys())
 
     def round(self, round_: int, compute: Compute) -> Round:
         """The round as a `Round`, which trains and generates."""
@@ -115,7 +124,7 @@ class RunState:
 
     def questions(self, batch: Sequence[BatchItem]) -> list[Question]:
         """The unsettled problems of a batch as questions, with the complaint about the last answer."""
-        resolutions, table = self.resolutions(), self.problems.table
+        resolutions, table, revoked = self.resolutions(), self.problems.table, self.ledger.revoked()
         unsettled = []
         for item in batch:
             resolution, row = resolutions.get(item.problem_id), self.problems.row[item.problem_id]
@@ -132,7 +141,8 @@ class RunState:
                     numbers=self.problems.numbers[row],
                     candidates=item.candidates,
                     complaint=resolution.reason if resolution else None,
-                    attempt=resolution.rejections if resolution else 0,
+                    attempt=(resolution.rejections if resolution else 0)
+                    + revoked.get((item.problem_id, item.round), 0),
                     confidence=top.posterior if top else None,
                 )
             )
@@ -168,7 +178,7 @@ class RunState:
         mean = float(np.mean(confidences)) if confidences else 1.0
         reached = [problem_id in top or problem_id in known for problem_id in self.problems.ids]
         return {
-            "labels": self.answered(round_),
+            "labels": self.labels(round_),
             "known": len(known),
             "reached": float(np.mean(reached)),
             "gold_equivalent": gold,
@@ -201,7 +211,7 @@ class RunState:
             solver = self.ledger.result(done, "solver")
             history.append(
                 Progress(
-                    labels=result["labels"],
+                    labels=self.answered(done),
                     pool=len(self.askable(done)),
                     predictions=[
                         top[problem_id].klass if problem_id in top else None for problem_id in fixed

@@ -5,9 +5,13 @@ from typing import Any, Literal
 
 import polars as pl
 
+from toolkit.annotators.resolve import Resolver
+from toolkit.data import ProblemSet
+from toolkit.data.schema import PROBLEMS
 from toolkit.loop.run import Run
 from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
+from toolkit.storage.tables import read_parquet
 
 Activity = Literal["running", "stopped", "ended"]
 
@@ -21,7 +25,7 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
         "run": run.name,
         "constants": list(run.config.constants),
         "rounds": len({item.round for item in run.ledger.batch()}),
-        "labels": int(last.get(("pool", "labels"), 0)),
+        "labels": label_count(run),
         "reached": last.get(("pool", "reached")),
         "gold_equivalent": last.get(("pool", "gold_equivalent")),
         "answer_accuracy": last.get(("test", "answer_accuracy")),
@@ -30,6 +34,18 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
         "seconds": sum(seconds for _, _, seconds in run.ledger.stages()),
         "report": str(run.report),
     }
+
+
+def label_count(run: Run) -> int:
+    """How many equations the ledger has from annotators now, those of a round that is open included."""
+    responses = run.ledger.responses()
+    if not responses:
+        return 0
+    # Only what was answered is read: a large run must not slow down the list of runs.
+    path = run.folder / "problems.parquet"
+    answered = pl.col("id").is_in({response.problem_id for response in responses})
+    problems = ProblemSet.from_frame(read_parquet(path, PROBLEMS).filter(answered), run.constants, str(path))
+    return sum(found.template is not None for found in Resolver(problems).resolve(responses).values())
 
 
 def right_answers(run: Run) -> dict[str, bool]:
