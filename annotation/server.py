@@ -18,13 +18,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO
 
-from annotation.client import redacted
+from annotation.check import who
+from annotation.client import Client, Refused, Unreachable, redacted
 from annotation.environment import Report
 from annotation.keys import Connection, read_private, write_private
+from annotation.own_key import own_key
 from toolkit.errors import WarmkitError
 from toolkit.storage.lock import descriptors, held, sign
 
@@ -91,7 +92,14 @@ def running(
         report("Label Studio starts")
         with _process(start, _environment(folder / "data"), log, descriptors(lock)) as process:
             sign(lock, f"at {url} (process {process.pid})")
-            _wait_for(lambda: _answers(port, key), process, log, (password, key))
+            hidden = (password, key)
+            try:
+                _wait_for(lambda: _answers(Connection(url, key)), process, log, hidden)
+            except Refused:
+                report("Our key was reset in Label Studio; a new one is fetched")
+                key = own_key(program, USER, _environment(folder / "data"))
+                _wait_for(lambda: _is_ours(Connection(url, key)), process, log, (*hidden, key))
+                write_private(folder / "key", key + "\n")
             yield Server(Connection(url, key), USER, folder / "password", log, process)
 
 
@@ -167,22 +175,24 @@ def _wait_for(
         time.sleep(0.2)
 
 
-def _answers(port: int, key: str) -> bool:
+def _answers(connection: Connection) -> bool:
     """Whether it is up. The key shows that it is our server and not another one on the same port."""
-    connection = HTTPConnection(HOST, port, timeout=30)
+    with Client(connection, timeout=30, sleep=lambda seconds: None) as client:
+        try:
+            who(client)
+        except Unreachable:
+            return False
+    return True
+
+
+def _is_ours(connection: Connection) -> bool:
+    """`_answers`, with the key of our own database."""
     try:
-        connection.request("GET", "/api/current-user/whoami", headers={"Authorization": f"Token {key}"})
-        status = connection.getresponse().status
-    except (OSError, HTTPException):
-        return False
-    finally:
-        connection.close()
-    if status in (401, 403):
+        return _answers(connection)
+    except Refused:
         raise WarmkitError(
-            f"Label Studio at port {port} does not know our key. If it was started by hand, stop it; if its "
-            "database is older than the file with the key, move one of them away."
-        )
-    return status == 200
+            f"{connection.url}: this is another Label Studio than the one that warmkit has started. Stop it."
+        ) from None
 
 
 @contextmanager

@@ -84,6 +84,14 @@ def test_what_is_called_wrongly_is_a_sentence_and_leaves_nothing(loop, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("annotator", ["terminal", "file"])  # and Label Studio, in tests/integration
+def test_people_who_would_be_asked_nothing_are_told_before_anything_begins(loop, tmp_path, annotator):
+    result = loop("bundled:en", "--annotator", annotator, *SETTINGS)
+    assert (result.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "bundled:en: all of its 24 problems have equations" in result.output
+    assert "--set known=0" in result.output
+
+
 def test_the_person_at_the_keyboard_is_asked(loop, tmp_path):
     answers = "s\n" * 3 + "w\nthe key is off\n"  # none of which is a label
     figures = last(

@@ -312,6 +312,15 @@ def test_without_a_server_nothing_begins(tmp_path, monkeypatch):
     assert "can't be reached" in done.output
 
 
+def test_where_all_equations_are_known_no_project_is_made(tmp_path, label_studio):
+    before = call(label_studio.client, "listing", "GET", "api/projects/")["count"]
+    command = ["loop", "--annotator", "label-studio", "--runs", str(tmp_path), "--set", "limit=24"]
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "there is nothing to ask. Hide them with --set known=0" in done.output
+    assert call(label_studio.client, "listing", "GET", "api/projects/")["count"] == before
+
+
 def test_a_wrong_key_is_told_before_anything_begins(tmp_path, monkeypatch):
     monkeypatch.setenv(KEY, "0" * 40)
     done = CliRunner().invoke(main, ["loop", "--annotator", "label-studio", "--runs", str(tmp_path)])

@@ -5,11 +5,12 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -169,10 +170,32 @@ def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path):
         pass
 
 
-def test_a_server_that_does_not_know_the_key_is_told(label_studio, tmp_path):
+def test_a_key_that_was_reset_in_its_own_page_is_replaced_and_everything_is_kept(label_studio, tmp_path):
+    folder = tmp_path / "folder"
+    shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock"))
+    with running(label_studio.program, folder) as server, Client(server.connection) as client:
+        made = call(client, "making", "POST", "api/projects/", json={"title": "precious"})["id"]
+        before = server.connection.key
+        call(client, "resetting the key", "POST", "api/current-user/reset-token/")
+    with running(label_studio.program, folder) as server, Client(server.connection) as client:
+        assert who(client) == server.user
+        assert call(client, "looking", "GET", f"api/projects/{made}/")["title"] == "precious"
+        assert server.connection.key != before == (label_studio.empty / "key").read_text().strip()
+        assert (folder / "key").read_text().strip() == server.connection.key
+        assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
+        tokens = {"api_tokens_enabled": True, "legacy_api_tokens_enabled": False}
+        client.request("turning legacy tokens off", "POST", "api/jwt/settings", json=tokens)
+    with running(label_studio.program, folder) as server, Client(server.connection) as client:
+        assert (who(client), server.connection.is_personal) == (server.user, True)
+        assert server.connection.key not in server.log.read_text()
+
+
+def test_a_server_whose_database_has_no_user_is_told(label_studio, tmp_path):
     folder = tmp_path / "folder"
     shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock", "key"))
-    with pytest.raises(WarmkitError, match="does not know our key"), running(label_studio.program, folder):
+    with closing(sqlite3.connect(folder / "data" / "label_studio.sqlite3")) as database, database:
+        database.execute("UPDATE htx_user SET email = 'other@example.org', is_superuser = 0")
+    with pytest.raises(WarmkitError, match="no new one can be made"), running(label_studio.program, folder):
         pass
 
 
