@@ -52,6 +52,8 @@ def test_a_written_equation_alone_means_the_likeliest_template():
 def test_two_who_pick_candidates_that_read_the_same_disagree():
     found = resolution(said("5 - 3", "ann", "N0 - N2"), said("5 - 3", "bob", "N1 - N2"))
     assert (found.verdict, found.template, found.klasses) == ("disputed", None, frozenset())
+    assert found.disagreement
+    assert not resolution(said("5 - 3"), said(None, "bob", kind="wrong_answer")).disagreement
 
 
 def test_what_is_not_accepted_has_no_template():

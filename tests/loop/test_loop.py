@@ -1,6 +1,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -15,7 +16,7 @@ from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.loop import Loop
-from toolkit.loop.results import write_results
+from toolkit.loop.results import run_figures, write_results
 from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
 from toolkit.loop.state import RunState
 from toolkit.loop.summary import summary
@@ -153,6 +154,17 @@ def test_two_annotators_who_disagree_are_kept_aside(tmp_path, tiny):
     with run.ledger.transaction():
         run.ledger.record([bob])
     assert RunState(run).resolutions()[problem["id"]].verdict == "disputed"
+
+
+def test_the_report_counts_every_response(tmp_path, tiny):
+    run = create_run(tmp_path, "a", tiny())
+    problem = run.problems.table.row(0, named=True)
+    asked = Question(problem["id"], 1, problem["text"], problem["answer"], "en", (), ())
+    again = replace(asked, attempt=1)
+    with run.ledger.transaction():
+        run.ledger.record([response(asked, equation="1 + 1"), response(again, equation=problem["equation"])])
+    figures = run_figures(RunState(run))
+    assert (figures.responses, figures.usable, figures.labels) == (2, 1, 1)
 
 
 def test_what_an_annotator_said_may_be_edited_revoked_and_rewound_but_is_never_deleted(tmp_path, tiny):

@@ -22,6 +22,7 @@ class Resolution:
     annotators: tuple[str, ...]
     rejections: int  # how many responses were rejected
     seconds: float | None  # that annotators took, if it is known
+    disagreement: bool = False  # disputed because equations differ: nobody says that the answer is wrong
 
 
 class Resolver:
@@ -43,7 +44,7 @@ class Resolver:
                 by_problem[response.problem_id].append(response)
         return {problem_id: self._resolution(of_problem) for problem_id, of_problem in by_problem.items()}
 
-    def _judge(self, response: Response) -> Judgement:
+    def judge(self, response: Response) -> Judgement:
         if response not in self._judged:
             problems, row = self._problems, self._problems.row[response.problem_id]
             self._judged[response] = judge(
@@ -52,9 +53,9 @@ class Resolver:
         return self._judged[response]
 
     def _resolution(self, responses: Sequence[Response]) -> Resolution:
-        rejections = sum(self._judge(response).verdict == "rejected" for response in responses)
+        rejections = sum(self.judge(response).verdict == "rejected" for response in responses)
         times = [response.seconds for response in responses if response.seconds is not None]
-        last = {response.annotator: self._judge(response) for response in responses}
+        last = {response.annotator: self.judge(response) for response in responses}
         adjudication = adjudicate(last)
         disputes = {name: judgement for name, judgement in last.items() if judgement.verdict == "disputed"}
         verdict: AnnotationVerdict
@@ -81,4 +82,5 @@ class Resolver:
             names,
             rejections,
             sum(times) if times else None,
+            not disputes and adjudication.agreement == "disagreement",
         )

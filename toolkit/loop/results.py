@@ -54,6 +54,7 @@ def run_figures(state: RunState) -> report.RunFigures:
     last = _last_generated(run)
     final, references = ledger.result(last, "solver"), _references(state)
     before, after, temperature = _calibration(state, last)
+    verdicts = state.verdicts()
     return report.RunFigures(
         name=run.name,
         data=config.data,
@@ -80,6 +81,8 @@ def run_figures(state: RunState) -> report.RunFigures:
         after=after,
         temperature=temperature,
         asked=_asked(state),
+        responses=len(verdicts),
+        usable=verdicts.count("accepted"),
         disputed=_disputed(state),
         spurious=_spurious(state, last),
         stage_seconds=stage_seconds(run),
@@ -191,13 +194,19 @@ def _asked_problem(
         why=item.why,
         confidence=candidates[0][1] if candidates else None,
         candidates=candidates,
-        verdict=resolution.verdict if resolution else "pending",
+        verdict=_verdict(resolution),
         equation=resolution.equation if resolution else None,
         annotator=", ".join(resolution.annotators) if resolution else None,
         reason=(resolution.reason or None) if resolution else None,
         was_top=was_top,
         seconds=resolution.seconds if resolution else None,
     )
+
+
+def _verdict(resolution: Resolution | None) -> str:
+    if resolution is None:
+        return "pending"
+    return "disagreement" if resolution.disagreement else resolution.verdict
 
 
 def _disputed(state: RunState) -> list[report.Disputed]:
@@ -213,6 +222,7 @@ def _disputed(state: RunState) -> list[report.Disputed]:
                     ", ".join(resolution.annotators),
                     resolution.reason,
                     state.problems.langs[row],
+                    resolution.disagreement,
                 )
             )
     return disputed

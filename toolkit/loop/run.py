@@ -175,7 +175,8 @@ def _refuse_known(problems: ProblemSet, config: LoopConfig) -> None:
     known = chosen_gold(problems, config.known_share, config.seed)
     if len(known) == len(problems):
         raise WarmkitError(
-            f"{config.data}: all of its {len(problems):,} problems have equations, so there is nothing to ask.",
+            f"{config.data}: all of its {len(problems):,} problems have equations, so there is nothing to "
+            "ask.",
             "nothing-to-ask",
         )
 

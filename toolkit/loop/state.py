@@ -10,6 +10,7 @@ import polars as pl
 
 from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
+from toolkit.annotators.judge import AnnotationVerdict
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.compute import Compute
@@ -47,6 +48,14 @@ class RunState:
         if self._resolutions[0] != version:
             self._resolutions = (version, self._resolver.resolve(self.ledger.responses()))
         return self._resolutions[1]
+
+    def verdicts(self) -> list[AnnotationVerdict]:
+        """The verdict on each response that was not withdrawn."""
+        return [
+            self._resolver.judge(response).verdict
+            for response in self.ledger.responses()
+            if response.problem_id in self.problems.row and response.kind != "withdrawn"
+        ]
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round that has generated."""
