@@ -83,7 +83,7 @@ def _send(
     left = {key_of(question): question for question in questions}
     for attempt in range(TRIES):
         try:
-            ids = _import(client, project, list(left.values()))
+            ids = _import(client, project, list(left.values()), store.mark()[0])
         except Unreachable:
             if attempt == TRIES - 1:
                 raise
@@ -101,9 +101,9 @@ def _send(
     raise Unreachable(f"{client.url}: {len(left)} tasks don't arrive in project {project}.")
 
 
-def _import(client: Client, project: int, questions: Sequence[Question]) -> list[int]:
+def _import(client: Client, project: int, questions: Sequence[Question], source: str) -> list[int]:
     """The ids of the new tasks, in order; none if the server imports them later."""
-    tasks = [task_of(question) for question in questions]
+    tasks = [task_of(question, source) for question in questions]
     for question, task in zip(questions, tasks, strict=True):
         if not fits_page(task):
             raise WarmkitError(f"problem {question.problem_id}: its task does not fit the labeling page.")

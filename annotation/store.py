@@ -47,6 +47,8 @@ FACTS: Mapping[str, TypeAdapter[Any]] = {
     "project": TypeAdapter(int),
     "page": TypeAdapter(tuple[str, str]),
     "constants": TypeAdapter(list[str]),
+    "joined": TypeAdapter(bool),
+    "per_task": TypeAdapter(int),  # annotations that the project wants of a task
 }
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 AskedRow = tuple[str, int, int, str, Figure, str]

@@ -41,7 +41,6 @@ def home(label_studio, tmp_path, monkeypatch):
 @contextmanager
 def serving(home, *arguments):
     command = [sys.executable, "-m", "toolkit.cli", "annotate", "serve", "--port", "0", *arguments]
-    command += ["--store", str(home / "store")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
     ) as process:
@@ -83,9 +82,7 @@ def test_it_says_where_it_is_keeps_its_secrets_and_ends_with_ctrl_c(home):
         assert connection.url.startswith("http://127.0.0.1:")
         with Client(connection) as client:
             assert who(client) == facts["user"]
-            (project,) = call(client, "listing", "GET", "api/projects/")["results"]
-            assert facts["project"] == f"{facts['url']}/projects/{project['id']}"
-            assert project["title"] == "warmkit"
+            assert call(client, "listing", "GET", "api/projects/")["results"] == []
         started = alive(session)
         arguments = [(Path("/proc") / str(process.pid) / "cmdline").read_text(), *started]
         assert started
@@ -112,21 +109,6 @@ def test_it_can_be_stopped_while_it_starts(home, number):
     assert (process.returncode, out, err) == (0, "", "Label Studio was stopped.\n")
     with pytest.raises(ProcessLookupError):
         os.killpg(session, 0)
-
-
-def test_started_again_it_has_the_same_project_and_a_store_of_another_server_is_a_warning(home, tmp_path):
-    projects = []
-    for again in range(3):
-        with serving(home, "--json") as process:
-            facts = json.loads(process.stdout.readline())
-            projects.append(facts["project"] and facts["project"].removeprefix(facts["url"]))
-            if again == 1:
-                with Client(find_connection()) as client:
-                    client.request("deleting it", "DELETE", f"api{projects[0]}/")
-            process.send_signal(signal.SIGTERM)
-            _, err = process.communicate(timeout=LONGEST)
-    assert projects[0] == projects[1] is not None
-    assert projects[2] is None and "was deleted" in err
 
 
 def test_a_folder_is_served_once_even_after_the_first_was_killed(home, label_studio):

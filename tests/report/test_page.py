@@ -72,7 +72,8 @@ def test_an_empty_run_is_told_in_sentences_and_has_no_plot():
     page = Reader(render(empty()))
     assert "svg" not in [name for name, _ in page.elements]
     for sentence in ("No round was measured.", "Nobody was asked anything in this run.",
-                     "No answer was disputed, and nobody disagreed.", "The command was not recorded."):  # fmt: skip
+                     "No answer was disputed, and nobody disagreed.",
+                     "The command was not recorded."):  # fmt: skip
         assert sentence in page.shown
     assert "nan" not in page.shown.lower().split()
 

@@ -15,7 +15,7 @@ from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotators import ANNOTATORS, annotator_of, check_annotator, webhook_sleep
+from toolkit.loop.annotators import ANNOTATORS, PEOPLE, annotator_of, check_annotator, webhook_sleep
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.run import create_run, locked, open_run
 from toolkit.methods import METHODS
@@ -27,6 +27,7 @@ Examples:
   warmkit loop bundled:en --rounds 3 --batch 20
   warmkit loop mine.jsonl --test test.jsonl --annotator terminal --run mine
   warmkit loop mine.jsonl --annotator label-studio --run mine
+  warmkit loop mine.jsonl --annotator label-studio --project 17 --run mine
   warmkit loop --run mine --resume
   warmkit loop --config configs/demo.yaml --set warm.beam_width=8 --json
   warmkit loop mine.jsonl --workers 2 --dashboard
@@ -42,6 +43,7 @@ Examples:
     help="Who is asked: the data set's own equations, you, whoever fills in a CSV file, or people in Label "
     "Studio (see warmkit annotate).",
 )
+@click.option("--project", type=COUNT, metavar="ID", help="Join this project of Label Studio.")
 @click.option("--method", type=click.Choice(list(METHODS)), help="The method of step one. [default: warm]")
 @click.option("--strategy", help="How problems are chosen, for instance margin, hybrid, random.")
 @click.option("--rounds", type=COUNT, help="Ask in this many rounds.")
@@ -63,6 +65,7 @@ def loop(
     test: str | None,
     name: str | None,
     annotator: str | None,
+    project: int | None,
     method: str | None,
     strategy: str | None,
     rounds: int | None,
@@ -92,6 +95,7 @@ def loop(
         "data": data,
         "test": test,
         "annotator.name": annotator,
+        "annotator.project": project,
         "method": method,
         "active.strategy": strategy,
         "stop.rounds": rounds,
@@ -132,10 +136,11 @@ def loop(
             echo(f"{run.folder}: responses to {revoke} do not count from the next round on.")
             return
         on_terminal, run_annotator = run.config.annotator.name == "terminal", annotator_of(run)
+        asks_people = run.config.annotator.name in PEOPLE
         with (
             computing(spec, pick_device(device), storage, note) as compute,
             webhook_sleep(run_annotator) if webhook else nullcontext(time.sleep) as sleep,
-            LiveView(f"run {run.name}", run.config.stop.rounds, on_terminal) as view,
+            LiveView(f"run {run.name}", run.config.stop.rounds, on_terminal, asks_people) as view,
         ):
             running = Loop(run, run_annotator, view=view, compute=compute, sleep=sleep)
             stop = running.rounds()

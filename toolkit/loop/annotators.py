@@ -40,8 +40,16 @@ def _label_studio(run: "Run") -> "Annotator":
     from annotation.client import Client
     from annotation.keys import find_connection
 
-    title = run.config.annotator.project or f"warmkit {run.name}"
-    return LabelStudio(Client(find_connection()), run.store, title)
+    settings = run.config.annotator
+    return LabelStudio(
+        Client(find_connection()),
+        run.store,
+        settings.title or f"warmkit {run.name}",
+        join=settings.project,
+        langs=run.problems.langs,
+        overlap=settings.overlap,
+        constants=run.constants,
+    )
 
 
 def _python(run: "Run") -> "Annotator":

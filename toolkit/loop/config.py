@@ -63,7 +63,17 @@ class AnnotatorConfig(Section):
         None, ge=0, le=1e9, description="seconds without a new answer until a round goes on; null: no limit"
     )
     candidates: int = Field(5, ge=0, le=1_000, description="equations shown with a problem")
-    project: str | None = Field(None, description="title in Label Studio; null: warmkit and the run's name")
+    title: str | None = Field(
+        None, description="of a new project in Label Studio; null: warmkit and the run's name"
+    )
+    project: int | None = Field(
+        None, ge=1, le=2**63 - 1, description="number of a project in Label Studio to join; null: a new one"
+    )
+    overlap: int = Field(1, ge=1, le=100, description="people who annotate a problem, in Label Studio")
+    overlap_share: float = Field(1.0, ge=0, le=1, description="share of problems that overlap is for")
+    adjudicate: Literal["third", "majority", "set aside"] = Field(
+        "third", description="if they disagree: ask one more, let most decide, or leave it to you"
+    )
 
     @field_validator("name")
     @classmethod

@@ -10,6 +10,7 @@ import polars as pl
 from toolkit.active.calibration import Reliability, reliability
 from toolkit.active.confidence import posterior
 from toolkit.annotators.resolve import Resolution
+from toolkit.annotators.wording import shown_candidates
 from toolkit.config import to_yaml
 from toolkit.data import write_table
 from toolkit.data.export import with_equations
@@ -26,6 +27,7 @@ from toolkit.statistics import Difference
 from toolkit.storage.atomic import replacing
 
 MOST_SPURIOUS = 20
+MOST_CANDIDATES = 8  # of a question
 SHOWN_PACKAGES = ("warmkit", "torch", "polars")
 
 
@@ -180,7 +182,11 @@ def _asked_problem(
     state: RunState, item: BatchItem, rows: pl.DataFrame | None, resolution: Resolution | None
 ) -> report.Asked:
     row = state.problems.row[item.problem_id]
-    candidates = [] if rows is None else list(rows.select("equation", "posterior").head(8).iter_rows())
+    candidates = []
+    if rows is not None:
+        best = rows.head(MOST_CANDIDATES)
+        shown = shown_candidates(state.problems, item.problem_id, best["template"])
+        candidates = [(one.equation, share) for one, share in zip(shown, best["posterior"], strict=True)]
     top = None if rows is None else int(rows["klass"][0])
     was_top = None
     if resolution is not None and resolution.klasses and top is not None:

@@ -13,6 +13,7 @@ from toolkit.active.stopping import Progress
 from toolkit.annotators.judge import AnnotationVerdict
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution, Resolver
+from toolkit.annotators.wording import complaint
 from toolkit.compute import Compute
 from toolkit.data import Candidates
 from toolkit.data.split import chosen_gold
@@ -149,13 +150,24 @@ class RunState:
                     lang=self.problems.langs[row],
                     numbers=self.problems.numbers[row],
                     candidates=item.candidates,
-                    complaint=resolution.reason if resolution else None,
+                    complaint=self._complaint(resolution, row) if resolution else None,
                     attempt=(resolution.rejections if resolution else 0)
                     + revoked.get((item.problem_id, item.round), 0),
                     confidence=top.posterior if top else None,
                 )
             )
         return unsettled
+
+    def _complaint(self, resolution: Resolution, row: int) -> str:
+        problems = self.problems
+        return complaint(
+            problems.langs[row],
+            resolution.equation or "",
+            resolution.reason,
+            problems.numbers[row],
+            problems.answers[row],
+            problems.constants,
+        )
 
     # Figures
 

@@ -64,6 +64,7 @@ def _watch(target: Target, every: float, sleep: Sleep, as_json: bool) -> None:
 
     summary, last, pause = target.summary, target.store.last(), every
     shown: tuple[str, ...] = ()
+    told, url = "", target.store.project_url
     while True:
         try:
             new, warnings = fetch(target)
@@ -94,5 +95,8 @@ def _watch(target: Target, every: float, sleep: Sleep, as_json: bool) -> None:
             if not as_json:
                 echo(f"All {status.tasks:,} tasks are answered.")
             return
+        if (waiting := f"Waiting for {status.open:,} of {status.tasks:,} tasks: {url}") != told:
+            echo(waiting, err=True)
+        told = waiting
         pause = every if new else min(1.5 * pause, max(SLOWEST, every))
         sleep(pause)
