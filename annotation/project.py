@@ -112,17 +112,23 @@ def _join(client: Client, store: TaskStore, project: int) -> ServerProject:
                 f"{client.url}: project {project} has tasks, and its page has none of the controls that "
                 "warmkit reads answers from. Join a project without tasks, or one that warmkit has made."
             )
+        _check_shown(client, found)
         change = {"label_config": with_controls(found.label_config)}
         what = f"adding the controls to the page of project {project}"
         found = client.call(what, ServerProject, "PATCH", f"api/projects/{project}/", json=change)
+    _check_shown(client, found)
+    _keep(client, store, found, joined=True)
+    return found
+
+
+def _check_shown(client: Client, found: ServerProject) -> None:
+    """Raise an error if a page shows what our tasks do not have: Label Studio would refuse them."""
     strange = sorted(set(re.findall(r"\$(\w+)", found.label_config)) - set(TASK_DATA))
     if strange:
         raise WarmkitError(
-            f"{client.url}: the page of project {project} shows ${strange[0]}, which no task of warmkit has. "
+            f"{client.url}: the page of project {found.id} shows ${strange[0]}, which no task of ours has. "
             "Join another project, or take that out of its page."
         )
-    _keep(client, store, found, joined=True)
-    return found
 
 
 def _make(client: Client, store: TaskStore, title: str, said: str, overlap: int) -> ServerProject:

@@ -49,7 +49,7 @@ def answer(*arguments):
 
 @pytest.fixture
 def annotators(folder, label_studio):
-    sent = answer("push", "mine.jsonl", "--project", "by hand", "--store", "store")
+    sent = answer("push", "mine.jsonl", "--title", "by hand", "--store", "store")
     assert (sent["sent"], sent["already_sent"]) == (4, 0)
     return Annotators(label_studio.client, sent["project"])
 

@@ -182,7 +182,7 @@ def test_several_annotators_agree_by_class_and_those_who_do_not_are_kept_aside(s
     assert work_done[1] not in RunState(run).known(2)
 
 
-def other_person(label_studio):
+def other_person(label_studio, email="bob@example.com"):
     """A second user, who signed up by the invitation link."""
     invite = call(label_studio.client, "asking for an invitation", "GET", "api/invite")
     jar = http.cookiejar.CookieJar()
@@ -193,7 +193,7 @@ def other_person(label_studio):
     with browser.open(address) as answer:
         form = answer.read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form).group(1)
-    fields = {"csrfmiddlewaretoken": token, "email": "bob@example.com", "password": "annotate-456"}
+    fields = {"csrfmiddlewaretoken": token, "email": email, "password": "annotate-456"}
     sent = urllib.request.Request(address, urllib.parse.urlencode(fields).encode(), {"Referer": address})
     browser.open(sent).close()
     with browser.open(f"{label_studio.url}/api/current-user/token") as answer:

@@ -156,6 +156,25 @@ def test_two_annotators_who_disagree_are_kept_aside(tmp_path, tiny):
     assert RunState(run).resolutions()[problem["id"]].verdict == "disputed"
 
 
+def test_a_problem_is_asked_until_enough_people_have_answered(tmp_path, tiny):
+    asked = []
+
+    def say(question):
+        name = names.setdefault(question.problem_id, ["ann", "bob"])
+        asked.append((question.problem_id, question.wanted, question.complaint))
+        return response(question, equation=truth[question.problem_id], who=name.pop(0))
+
+    names: dict[str, list[str]] = {}
+    run = create_run(tmp_path, "a", tiny("annotator.name=python", "annotator.overlap=2", "known=0"))
+    truth = dict(run.problems.table.select("id", "equation").iter_rows())
+    Loop(run, Scripted(say), sleep=lambda seconds: None).rounds()
+    assert [wanted for _, wanted, _ in asked] == [2] * 4 + [1] * 4
+    assert {complaint for _, _, complaint in asked} == {None}
+    state = RunState(run)
+    assert {len(one.annotators) for one in state.resolutions().values()} == {2}
+    assert len(state.known(2)) == 4
+
+
 def test_the_report_counts_every_response(tmp_path, tiny):
     run = create_run(tmp_path, "a", tiny())
     problem = run.problems.table.row(0, named=True)

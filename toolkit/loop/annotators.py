@@ -67,6 +67,7 @@ ANNOTATORS: dict[str, Callable[["Run"], "Annotator"]] = {
 }
 
 PEOPLE = ("terminal", "file", "label-studio")
+SEVERAL = ("label-studio", "python")  # who can be more than one
 
 
 def annotator_of(run: "Run") -> "Annotator":

@@ -10,7 +10,7 @@ import polars as pl
 
 from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
-from toolkit.annotators.judge import AnnotationVerdict
+from toolkit.annotators.judge import AnnotationVerdict, Judgement
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.wording import complaint
@@ -32,7 +32,7 @@ class RunState:
     def __init__(self, run: Run) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.problems, self.test = run.problems, run.test
-        self._resolver = Resolver(self.problems)
+        self._resolver = Resolver(self.problems, run.config.overlap)
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._candidates: dict[int, Candidates] = {}
         self._known: dict[int, dict[str, Expr]] = {}
@@ -130,7 +130,8 @@ class RunState:
         ]
 
     def is_settled(self, resolution: Resolution) -> bool:
-        return resolution.verdict != "rejected" or resolution.rejections >= self.config.annotator.attempts
+        """Whether enough people have answered, or too many answers were rejected."""
+        return not resolution.missing or resolution.rejections >= self.config.annotator.attempts
 
     def questions(self, batch: Sequence[BatchItem]) -> list[Question]:
         """The unsettled problems of a batch as questions, with the complaint about the last answer."""
@@ -150,20 +151,23 @@ class RunState:
                     lang=self.problems.langs[row],
                     numbers=self.problems.numbers[row],
                     candidates=item.candidates,
-                    complaint=self._complaint(resolution, row) if resolution else None,
+                    complaint=self._complaint(resolution.rejected, row) if resolution else None,
                     attempt=(resolution.rejections if resolution else 0)
                     + revoked.get((item.problem_id, item.round), 0),
                     confidence=top.posterior if top else None,
+                    wanted=resolution.missing if resolution else self.config.overlap.wanted(item.problem_id),
                 )
             )
         return unsettled
 
-    def _complaint(self, resolution: Resolution, row: int) -> str:
+    def _complaint(self, rejected: Judgement | None, row: int) -> str | None:
+        if rejected is None:
+            return None
         problems = self.problems
         return complaint(
             problems.langs[row],
-            resolution.equation or "",
-            resolution.reason,
+            rejected.equation or "",
+            rejected.reason,
             problems.numbers[row],
             problems.answers[row],
             problems.constants,

@@ -45,7 +45,8 @@ def label_count(run: Run) -> int:
     path = run.folder / "problems.parquet"
     answered = pl.col("id").is_in({response.problem_id for response in responses})
     problems = ProblemSet.from_frame(read_parquet(path, PROBLEMS).filter(answered), run.constants, str(path))
-    return sum(found.template is not None for found in Resolver(problems).resolve(responses).values())
+    resolutions = Resolver(problems, run.config.overlap).resolve(responses)
+    return sum(found.template is not None for found in resolutions.values())
 
 
 def right_answers(run: Run) -> dict[str, bool]:
