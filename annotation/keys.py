@@ -39,7 +39,7 @@ class Connection:
     @property
     def is_local(self) -> bool:
         """Whether the server is on this machine."""
-        return _is_loopback(urlsplit(self.url).hostname or "")
+        return is_loopback(urlsplit(self.url).hostname or "")
 
     @property
     def is_personal(self) -> bool:
@@ -185,7 +185,7 @@ def _shown(url: str) -> str:
     return repr(re.split("[?#]", url.strip().rpartition("@")[2])[0][:60])
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -17,6 +17,7 @@ import httpx
 import pytest
 from commands import LONGEST
 from integration.annotators import call
+from integration.test_webhook import own_address
 
 from annotation.check import who
 from annotation.client import Client
@@ -191,3 +192,25 @@ def test_nobody_can_sign_up_and_nothing_is_asked_elsewhere(label_studio):
         version = browser.get("/api/version").json()
         assert version["label-studio-os-package"]["latest_version_from_pypi"] is None
     assert form["email"] not in [user.email for user in label_studio.sdk.users.list()]
+
+
+def test_colleagues_reach_it_at_an_address_of_this_machine_and_can_not_sign_up_uninvited(
+    label_studio, tmp_path
+):
+    host, folder = own_address(), tmp_path / "folder"
+    shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock"))
+    with running(label_studio.program, folder, host=host) as server, Client(server.connection) as client:
+        assert server.url.startswith(f"http://{host}:")
+        assert who(client) == server.user
+        page = f"{server.url}/user/signup/"
+        with httpx.Client(headers={"Referer": page}, trust_env=False) as browser:
+            browser.get(page)
+            form = {"email": "mallory@example.org", "password": "long-enough-1"}
+            token = {"csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+            assert browser.post(page, data={**form, **token}).status_code == 403
+            invited = call(client, "inviting", "GET", "api/invite")["invite_url"]
+            assert browser.get(f"{server.url}{invited}").status_code == 200
+        with pytest.raises(WarmkitError):  # nobody has it call addresses of this machine
+            project = call(client, "making", "POST", "api/projects/", json={"title": "any"})["id"]
+            backend = {"project": project, "url": "http://127.0.0.1:9/", "title": "inside"}
+            client.request("adding a backend", "POST", "api/ml/", json=backend)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from toolkit.cli.annotate.listen import listen_of, listen_options
 from toolkit.cli.live import LiveView
 from toolkit.cli.output import echo, json_option, note, print_json, print_table, waiting
 from toolkit.cli.parameters import COUNT, SEED, device_option, runs_option, set_option, workers_options
@@ -52,7 +53,8 @@ Examples:
 @click.option("--seed", type=SEED, help="The same seed gives the same run.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
-@click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine wake the loop early.")
+@click.option("--webhook", is_flag=True, help="Let Label Studio wake the loop early.")
+@listen_options
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--rewind", type=COUNT, metavar="ROUND", help="Undo this and all later rounds.")
 @click.option("--revoke", metavar="ID", help="Revoke all responses to a problem.")
@@ -75,6 +77,8 @@ def loop(
     config_file: Path | None,
     overrides: tuple[str, ...],
     webhook: bool,
+    host: str,
+    public_url: str | None,
     resume: bool,
     rewind: int | None,
     revoke: str | None,
@@ -139,7 +143,9 @@ def loop(
         asks_people = run.config.annotator.name in PEOPLE
         with (
             computing(spec, pick_device(device), storage, note) as compute,
-            webhook_sleep(run_annotator) if webhook else nullcontext(time.sleep) as sleep,
+            webhook_sleep(run_annotator, listen_of(host, public_url))
+            if webhook
+            else nullcontext(time.sleep) as sleep,
             LiveView(f"run {run.name}", run.config.stop.rounds, on_terminal, asks_people) as view,
         ):
             running = Loop(run, run_annotator, view=view, compute=compute, sleep=sleep)

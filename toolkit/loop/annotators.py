@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
+    from annotation.listener import Listen
     from toolkit.annotators.questions import Annotator
     from toolkit.loop.config import LoopConfig
     from toolkit.loop.run import Run
@@ -87,12 +88,12 @@ def check_annotator(config: "LoopConfig") -> None:
 
 
 @contextmanager
-def webhook_sleep(annotator: "Annotator") -> Iterator[Callable[[float], object]]:
+def webhook_sleep(annotator: "Annotator", listen: "Listen") -> Iterator[Callable[[float], object]]:
     """A sleep that ends early when somebody annotates in Label Studio."""
     from annotation.annotator import LabelStudio
     from annotation.webhook import webhook
 
     if not isinstance(annotator, LabelStudio):
         raise WarmkitError(f"Only Label Studio can wake the loop, not the annotator {annotator.name}.")
-    with webhook(annotator.client, annotator.project) as wake_up:
+    with webhook(annotator.client, annotator.project, listen) as wake_up:
         yield wake_up.wait

@@ -27,7 +27,7 @@ Examples:
 @click.option(
     "--ca",
     metavar="FILE",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="The certificate of the server's own authority (PEM).",
 )
 @click.option("--check", is_flag=True, help="Show what works on the server; uses the stored key.")
