@@ -54,7 +54,7 @@ class Listen:
             )
         elif self.host in ("0.0.0.0", "::"):
             raise WarmkitError(
-                f"{self.host} is every address of this machine: which one {connection.url} reaches is not known.",
+                f"{self.host} is every address of this machine: which of them reaches it is not known.",
                 "not-reachable",
             )
 
