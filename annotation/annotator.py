@@ -1,14 +1,18 @@
 """Label Studio as the annotator of a loop."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from annotation.client import Client, Unreachable
+from annotation.client import Client, LabelStudioError, Unreachable
 from annotation.project import ensure_project
 from annotation.pull import pull
 from annotation.push import push
 from annotation.store import TaskStore
+from annotation.summary import AnnotationSummary
+from annotation.verdicts import show_verdicts
 from toolkit.annotators.questions import Question, Response
+from toolkit.equations import DEFAULT_CONSTANTS, Constant
 
 
 class LabelStudio:
@@ -20,9 +24,21 @@ class LabelStudio:
 
     name = "label-studio"
 
-    def __init__(self, client: Client, folder: Path, title: str) -> None:
+    def __init__(
+        self,
+        client: Client,
+        folder: Path,
+        title: str,
+        *,
+        join: int | None = None,
+        langs: Iterable[str] = (),
+        overlap: int = 1,
+        constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+    ) -> None:
+        """`join` is a project that exists; the other arguments are those of a new one."""
         self.client, self.store = client, TaskStore(folder)
-        project = ensure_project(client, self.store, title)
+        self.summary = AnnotationSummary(self.store, constants)
+        project = ensure_project(client, self.store, title, join=join, langs=langs, overlap=overlap)
         self.location, self.project = project.url, project.id
         self.warnings: list[str] = []
         self._pending = list(project.warnings)  # part of the warnings of the next `collect`
@@ -44,6 +60,8 @@ class LabelStudio:
                 self.warnings.append(_later(error))
         responses, unclear, self._last = self.store.responses(self._last)
         self.warnings += unclear
+        with suppress(LabelStudioError):  # the table of tasks is for people, not for the loop
+            show_verdicts(self.client, self.summary, responses)
         return responses
 
     def waits(self) -> bool:

@@ -138,6 +138,7 @@ class ServerProject(Answer):
     title: Text
     model_version: Text | None = None
     label_config: Text
+    maximum_annotations: Count = 1  # of a task
 
 
 class ListedProject(Answer):
@@ -185,6 +186,12 @@ class Task(NumberedTask):
     data: Any
     total_annotations: Count
     cancelled_annotations: Count
+
+
+class TaskData(Answer):
+    """What a task is about, alone."""
+
+    data: Any
 
 
 class AnnotatedTask(NumberedTask):

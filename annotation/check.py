@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotation.answers import ListedWebhook, Version, Whoami
-from annotation.client import Client, LabelStudioError, Refused
+from annotation.client import Client, LabelStudioError, Refused, Unreachable, WrongWay
 from annotation.environment import VERSION
 
 
@@ -16,14 +16,26 @@ class Finding:
 
 
 def who(client: Client) -> str:
-    """The user whose key it is; an error if it is nobody's."""
-    return _user(client).email
+    """The user whose key it is; an error if it is nobody's, or if there is no Label Studio at the address."""
+    try:
+        return _user(client).email
+    except (Unreachable, WrongWay):
+        raise
+    except LabelStudioError as error:
+        if client.is_label_studio():
+            raise
+        raise LabelStudioError(
+            f"{client.url}: this is no Label Studio. Take the address that the browser shows for its first "
+            f"page. ({str(error).removeprefix(f'{client.url}: ')})"
+        ) from None
 
 
 def examine(client: Client) -> list[Finding]:
     """All findings about what the bridge needs, up to the first failure."""
     findings: list[Finding] = []
     try:
+        if not client.is_label_studio():
+            return [Finding("reachable", False, f"{client.url} answers, but this is no Label Studio.")]
         findings.extend(_findings(client))
     except Refused as error:
         known = any(finding.name == "key" for finding in findings)

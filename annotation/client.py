@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping
 from json import dumps
 from typing import Any, NoReturn, Self
 
-from annotation.answers import AccessToken, Answered, OddAnswer, decoded, fitted, printable
+from annotation.answers import AccessToken, Answered, OddAnswer, Version, decoded, fitted, printable
 from annotation.http import WHOLE, Http, HttpAnswer, HttpRequest
-from annotation.keys import KEY, Connection
+from annotation.keys import CA, KEY, Connection
 from toolkit.errors import WarmkitError
 
 TIMEOUT = 60.0  # seconds without a byte
@@ -47,6 +47,10 @@ class Gone(LabelStudioError):
     """What was asked for does not exist, or no longer."""
 
 
+class WrongWay(LabelStudioError):
+    """The address leads elsewhere, or to a server that is not trusted."""
+
+
 class Client:
     """Sends requests to the server of a connection."""
 
@@ -57,7 +61,7 @@ class Client:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self.connection = connection
-        self._http, self._sleep = Http(timeout, connection.is_local), sleep
+        self._http, self._sleep = Http(timeout, connection.is_local, connection.ca), sleep
         self._access: str | None = None  # for which a personal access token was exchanged
 
     def __enter__(self) -> Self:
@@ -102,6 +106,17 @@ class Client:
         if not 200 <= answer.status < 300:
             raise self._error(what, answer) from None
         return answer
+
+    def is_label_studio(self) -> bool:
+        """Whether a Label Studio answers at this address. The key is not sent."""
+        try:
+            answer = self._http.send(HttpRequest("GET", f"{self.url}/api/version/"))
+            fitted(Version, decoded(answer.body))
+        except OddAnswer:
+            return False
+        except Exception as error:
+            self._fail("asking for its version", error)
+        return True
 
     def call(
         self,
@@ -163,6 +178,11 @@ class Client:
                 f"{start} no answer in {self._http.timeout:.0f} seconds, or no end of it in "
                 f"{WHOLE * self._http.timeout:.0f}. Try again later."
             ) from None
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            raise WrongWay(
+                f"{start} its certificate is not trusted ({self.quoted(error)}). If it is your own, name "
+                f"the file of its authority: warmkit annotate connect {self.url} --ca FILE, or set {CA}."
+            ) from None
         if isinstance(error, httpx.HTTPError | httpx.StreamError):
             serve = " Start it with: warmkit annotate serve" if self.connection.is_local else ""
             raise Unreachable(
@@ -194,7 +214,7 @@ class Client:
             return Unreachable(f"{start} the server failed ({status}). Try again later, or see its log.")
         if 300 <= status < 400:
             target = self.quoted(answer.headers.get("location", ""))
-            return LabelStudioError(f"{start} the server redirects to {target}. Connect to that address.")
+            return WrongWay(f"{start} the server redirects to {target}. Connect to that address.")
         return LabelStudioError(f"{start} Label Studio answered {status}{quoted}.")
 
     def quoted(self, text: object) -> str:

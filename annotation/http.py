@@ -1,11 +1,13 @@
 """One HTTP request and its whole answer, within bounds: bytes, seconds without a byte, seconds in all."""
 
+import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from annotation.answers import OddAnswer
+from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
     import httpx
@@ -40,8 +42,8 @@ class Http:
     What goes wrong on the way is an error of httpx, or `OddAnswer`.
     """
 
-    def __init__(self, timeout: float, is_local: bool) -> None:
-        self.timeout, self.is_local = timeout, is_local
+    def __init__(self, timeout: float, is_local: bool, ca: str | None = None) -> None:
+        self.timeout, self.is_local, self.ca = timeout, is_local, ca
         self._client: httpx.Client | None = None
 
     def close(self) -> None:
@@ -87,6 +89,15 @@ class Http:
                 timeout=self.timeout,
                 follow_redirects=False,
                 trust_env=not self.is_local,  # no proxy leads to this machine
-                verify=url.startswith("https://"),  # to load certificates takes longer than a request
+                verify=self._trusted(url),
             )
         return self._client
+
+    def _trusted(self, url: str) -> "bool | ssl.SSLContext":
+        """The certificates to trust; none for plain http, for to load them takes longer than a request."""
+        if not url.startswith("https://") or self.ca is None:
+            return url.startswith("https://")
+        try:
+            return ssl.create_default_context(cafile=self.ca)
+        except (OSError, ValueError):  # an SSLError is an OSError
+            raise WarmkitError(f"{self.ca}: it is no file with certificates (PEM).") from None

@@ -1,15 +1,17 @@
 """The labeling page: its layout is interface.xml, its words are those of the problem's language."""
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolkit.annotators.questions import ShownCandidate, labels
-from toolkit.data.languages import language, languages
+from toolkit.annotators.questions import Question, ShownCandidate, labels
+from toolkit.annotators.wording import operands_of, shown_numbers
+from toolkit.data.languages import language
 from toolkit.data.languages.language import PageLabels
-from toolkit.equations import show_number
 
 if TYPE_CHECKING:
     from label_studio_sdk.label_interface.interface import LabelInterface
@@ -22,9 +24,30 @@ WRONG_KEY = "wrong answer key"
 REASONS = {WRONG_KEY: "k", "not solvable": "n", "unclear text": "u", "not a word problem": "p"}  # → hotkey
 
 
+# What a task holds: its key, what the page shows, and what the table of tasks shows.
+TASK_DATA = (
+    *("problem_id", "round", "attempt", "source", "problem", "marked", "answer", "verdict", "facts"),
+    *("complaint", "candidates", "reasons"),
+)
+
+
 def page() -> str:
     """The labeling config, as Label Studio takes it."""
     return Path(__file__).with_name("interface.xml").read_text(encoding="utf-8")
+
+
+def has_controls(label_config: str) -> bool:
+    """Whether a page has the controls that answers are read from."""
+    names = set(re.findall(r"""\bname\s*=\s*["']([^"']*)["']""", label_config))
+    return {PICK, EQUATION, REASON} <= names
+
+
+def with_controls(label_config: str) -> str:
+    """Somebody's page, followed by ours; ours alone if it shows nothing."""
+    ours = re.sub(r"^<!--.*?-->\s*", "", page(), flags=re.DOTALL)
+    head, end, tail = label_config.rpartition("</View>")
+    shows_something = re.search(r"\bname\s*=", label_config)
+    return f"{head}{ours}{end}{tail}" if end and shows_something else page()
 
 
 def fits_page(task: Mapping[str, Any]) -> bool:
@@ -50,10 +73,21 @@ def words(lang: str) -> PageLabels:
     return language(lang).labels
 
 
-def facts(lang: str, answer: float, numbers: Sequence[Fraction]) -> str:
+def facts(question: Question) -> str:
     """The known answer and the numbers of the text, as one line."""
-    listed = ", ".join(show_number(value) for value in numbers)
-    return f"{words(lang).answer}: {answer:.12g}  ·  {words(lang).numbers}: {listed}"
+    labels = words(question.lang)
+    listed = ", ".join(shown_numbers(question))
+    return f"{labels.answer}: {question.answer:.12g}  ·  {labels.numbers}: {listed}"
+
+
+def marked(question: Question) -> str:
+    """The text as HTML, with its numbers marked. Nothing in the text is markup."""
+    parts, done = [], 0
+    for operand in operands_of(question):
+        parts += [escape(question.text[done : operand.start]), "<b>"]
+        parts += [escape(question.text[operand.start : operand.end]), "</b>"]
+        done = operand.end
+    return "".join([*parts, escape(question.text[done:])]).replace("\n", "<br>")
 
 
 def choices(lang: str, candidates: Sequence[ShownCandidate]) -> list[dict[str, Any]]:
@@ -80,6 +114,11 @@ def reasons(lang: str) -> list[dict[str, str]]:
     ]
 
 
-def instructions() -> str:
-    """For annotators, above the page, in all languages that have instructions."""
-    return "<br>\n".join(known.instructions for known in languages() if known.instructions)
+def instructions(langs: Iterable[str]) -> str:
+    """For annotators, above the page: in the languages of the problems, the most frequent first.
+
+    English is last, for whoever reads none of them.
+    """
+    codes = [code for code, _ in Counter(langs).most_common()]
+    texts = [language(code).instructions for code in dict.fromkeys([*codes, "en"])]
+    return "<br>\n".join(filter(None, texts))

@@ -1,6 +1,7 @@
 """The URL of Label Studio and its key: from the environment, else from a file that only its owner reads.
 
     LABEL_STUDIO_URL, LABEL_STUDIO_API_KEY    come first
+    LABEL_STUDIO_CA                           a file with the certificate of its authority, if it has its own
     DATA/label-studio.json                    written by `warmkit annotate connect` and `serve`
 
 DATA is WARMKIT_HOME, else XDG_DATA_HOME/warmkit, else ~/.local/share/warmkit. A key is never printed.
@@ -19,15 +20,17 @@ from toolkit.storage.atomic import replacing
 
 URL = "LABEL_STUDIO_URL"
 KEY = "LABEL_STUDIO_API_KEY"
+CA = "LABEL_STUDIO_CA"
 CONNECT = "warmkit annotate connect URL, or start a server of your own: warmkit annotate serve"
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A URL and a key, both checked and normalized."""
+    """A URL and a key, both checked and normalized. `ca` is a file with the certificate of its authority."""
 
     url: str
     key: str = field(repr=False)
+    ca: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", clean_url(self.url))
@@ -36,7 +39,7 @@ class Connection:
     @property
     def is_local(self) -> bool:
         """Whether the server is on this machine."""
-        return _is_loopback(urlsplit(self.url).hostname or "")
+        return is_loopback(urlsplit(self.url).hostname or "")
 
     @property
     def is_personal(self) -> bool:
@@ -66,14 +69,14 @@ def connection_file() -> Path:
 def find_connection() -> Connection:
     """The URL and the key that the user gave last. A key is only ever sent to its own URL."""
     url, key = os.environ.get(URL), os.environ.get(KEY)
-    current, keys = _stored() if not (url and key) else ("", {})
+    current, keys, authorities = _stored() if not (url and key) else ("", {}, {})
     url = clean_url(url) if url else current
     if not url:
         raise WarmkitError(f"{URL} is not set, and there is no {connection_file()}. Call: {CONNECT}")
     key = key or keys.get(url)
     if not key:
         raise WarmkitError(f"There is no key for {url}. Set {KEY}, or: warmkit annotate connect {url}")
-    return Connection(url, key)
+    return Connection(url, key, os.environ.get(CA) or authorities.get(url))
 
 
 def stored_key(url: str) -> str | None:
@@ -81,24 +84,37 @@ def stored_key(url: str) -> str | None:
     return _stored()[1].get(url)
 
 
+def stored_ca(url: str) -> str | None:
+    """The certificate that is kept for a URL."""
+    return _stored()[2].get(url)
+
+
 def store_connection(connection: Connection) -> Path:
     """Keep it for later commands. Keys of other servers are kept too; the last one stored is used."""
     path = connection_file()
-    _, keys = _stored()
-    kept = {"url": connection.url, "keys": {**keys, connection.url: connection.key}}
+    _, keys, authorities = _stored()
+    authorities = {url: ca for url, ca in authorities.items() if url != connection.url}
+    kept = {
+        "url": connection.url,
+        "keys": {**keys, connection.url: connection.key},
+        "authorities": authorities | ({connection.url: connection.ca} if connection.ca else {}),
+    }
     write_private(path, json.dumps(kept, indent=1) + "\n")
     return path
 
 
-def _stored() -> tuple[str, dict[str, str]]:
-    """The URL in use ("" if there is none) and the keys, by URL."""
+def _stored() -> tuple[str, dict[str, str], dict[str, str]]:
+    """The URL in use ("" if there is none), the keys and the certificates of authorities, by URL."""
     path = connection_file()
     written = read_private(path)
     if written is None:
-        return "", {}
+        return "", {}, {}
     try:
         found = json.loads(written)
-        return str(found["url"]), {str(url): str(key) for url, key in found["keys"].items()}
+        keys, authorities = (
+            {str(url): str(value) for url, value in found[name].items()} for name in ("keys", "authorities")
+        )
+        return str(found["url"]), keys, authorities
     except (ValueError, KeyError, TypeError, AttributeError):  # their text may hold a key
         raise WarmkitError(f"{path}: it is damaged. Move it away, then: {CONNECT}") from None
 
@@ -169,7 +185,7 @@ def _shown(url: str) -> str:
     return repr(re.split("[?#]", url.strip().rpartition("@")[2])[0][:60])
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,5 @@
-"""A small HTTP server on loopback that Label Studio calls: for the webhook and the backend.
+"""A small HTTP server that Label Studio calls: for the webhook and the backend. It listens on loopback,
+unless it is told to listen elsewhere.
 
 Callers must know the secret, which is compared in constant time before anything is read. Bodies have a limit,
 so has the time for a request, and so has the number of callers at once. Nothing of a request is ever logged,
@@ -12,9 +13,12 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
+from annotation.keys import Connection, clean_url, is_loopback
 from toolkit.errors import WarmkitError
 
 HOST = "127.0.0.1"
@@ -31,22 +35,58 @@ def authorization(secret: str) -> str:
     return "Basic " + b64encode(f"{USER}:{secret}".encode()).decode()
 
 
+@dataclass(frozen=True)
+class Listen:
+    """Where to listen, and the URL at which Label Studio reaches that: a proxy with https, for instance."""
+
+    host: str = HOST
+    port: int = 0
+    public_url: str | None = None
+
+    def check(self, connection: Connection) -> None:
+        """Raise an error if the server of this connection can't reach it."""
+        if self.public_url is not None:
+            clean_url(self.public_url)
+        elif is_loopback(self.host) and not connection.is_local:
+            raise WarmkitError(
+                f"{connection.url}: it can't reach this machine: warmkit listens on loopback alone.",
+                "not-reachable",
+            )
+        elif self.host in ("0.0.0.0", "::"):
+            raise WarmkitError(
+                f"{self.host} is every address of this machine: which of them reaches it is not known.",
+                "not-reachable",
+            )
+
+    @property
+    def warning(self) -> str | None:
+        """What the user should know about who can listen in."""
+        url = self.public_url or f"http://{self.host}"
+        if url.startswith("https://") or is_loopback(urlsplit(url).hostname or ""):
+            return None
+        return f"{url} is plain http: whoever is on the way can read what is sent, and the secret."
+
+
+LOOPBACK = Listen()
+
+
 @contextmanager
-def listening(answer: Answer, secret: str, largest: int, port: int = 0) -> Iterator[str]:
-    """Answers requests while the block runs; gives the URL."""
+def listening(answer: Answer, secret: str, largest: int, listen: Listen = LOOPBACK) -> Iterator[str]:
+    """Answers requests while the block runs; gives the URL at which others reach it."""
 
     class Handler(_Handler):
         pass
 
     Handler.answer, Handler.expected, Handler.largest = staticmethod(answer), authorization(secret), largest
     try:
-        server = _Server((HOST, port), Handler)
+        server = _Server((listen.host, listen.port), Handler)
     except OSError as error:
-        raise WarmkitError(f"Port {port} can't be used: {error.strerror}. Take another one.") from None
+        place = f"Port {listen.port}" + ("" if listen.host == HOST else f" of {listen.host}")
+        raise WarmkitError(f"{place} can't be used: {error.strerror}. Take another one.") from None
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()
     try:
-        yield f"http://{HOST}:{server.server_port}"
+        yield clean_url(listen.public_url or f"http://{listen.host}:{server.server_port}")
     finally:
         server.shutdown()
         server.server_close()

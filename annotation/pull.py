@@ -6,7 +6,7 @@ in one transaction: an interrupted pull is repeated and does no harm.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from annotation.answers import AnnotatedTask, Annotation, OddAnswer, User, fitted
@@ -109,6 +109,9 @@ class _Seen:
             self._add(row)
 
     def _add(self, row: RawAnnotation) -> None:
+        before = self.latest.get(row.id)
+        if before is not None:  # somebody who is removed loses their name in Label Studio, and here keeps it
+            row = replace(row, annotator=before.annotator)
         if self.latest.get(row.id) != row:
             self.latest[row.id] = row
             self.rows.append(row)

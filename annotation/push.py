@@ -13,6 +13,7 @@ from annotation.answers import Imported
 from annotation.api import project_counts
 from annotation.client import Client, Gone, Unreachable
 from annotation.interface import fits_page
+from annotation.overlap import set_overlaps
 from annotation.project import gone, set_model_version
 from annotation.reconcile import reconcile
 from annotation.store import TaskStore
@@ -60,6 +61,7 @@ def push(
                 counts, _ = project_counts(client, project)
                 if counts.task_number != store.count_tasks():  # one was sent twice, or others are at work
                     warnings += reconcile(client, store)[0]
+            warnings += set_overlaps(client, store, list(wanted.values()))
             if wanted:
                 set_model_version(client, store, model_version(max(key.round for key in wanted)))
     except Gone:
@@ -83,7 +85,8 @@ def _send(
     left = {key_of(question): question for question in questions}
     for attempt in range(TRIES):
         try:
-            ids = _import(client, project, list(left.values()))
+            joined = bool(store.fact("joined"))
+            ids = _import(client, project, list(left.values()), store.mark()[0], joined)
         except Unreachable:
             if attempt == TRIES - 1:
                 raise
@@ -101,9 +104,13 @@ def _send(
     raise Unreachable(f"{client.url}: {len(left)} tasks don't arrive in project {project}.")
 
 
-def _import(client: Client, project: int, questions: Sequence[Question]) -> list[int]:
+def _import(
+    client: Client, project: int, questions: Sequence[Question], source: str, joined: bool
+) -> list[int]:
     """The ids of the new tasks, in order; none if the server imports them later."""
-    tasks = [task_of(question) for question in questions]
+    tasks = [task_of(question, source) for question in questions]
+    if joined:  # Label Studio would make a project's first prediction its model version
+        tasks = [{"data": task["data"]} for task in tasks]
     for question, task in zip(questions, tasks, strict=True):
         if not fits_page(task):
             raise WarmkitError(f"problem {question.problem_id}: its task does not fit the labeling page.")

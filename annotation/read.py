@@ -80,7 +80,7 @@ def read_annotations(path: Path | str, problems: ProblemSet, *, more_constants: 
     if not here:
         what = "none of its annotations is of a problem in the problem set" if responses else "it is empty"
         raise WarmkitError(f"{path}: {what}.", "no-annotations")
-    resolutions = Resolver(problems, more_constants).resolve(here)
+    resolutions = Resolver(problems, more_constants=more_constants).resolve(here)
     return Annotations(resolutions, len(here), tuple(odd), len(responses) - len(here))
 
 

@@ -25,7 +25,8 @@ def reconcile(client: Client, store: TaskStore) -> tuple[list[str], dict[int, tu
     missing = [number for number in known if number not in listed]
     if missing:
         _check_complete(client, project, len(listed))
-    found = {number: key_in(task.data) for number, task in listed.items()}
+    source = store.mark()[0]
+    found = {number: key_in(task.data, source) for number, task in listed.items()}
     first: dict[Key, int] = {}
     for number, key in found.items():
         if key is None:

@@ -1,4 +1,5 @@
-"""A local Label Studio server: on this machine alone, with SQLite, and nothing sent outside.
+"""A Label Studio server of our own: on this machine alone unless told otherwise, with SQLite, and nothing
+sent outside.
 
     FOLDER/data        its database, made in FOLDER/data.part first, so it is never incomplete
     FOLDER/password    of its one user, made once; only its owner can read it
@@ -18,17 +19,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO
 
-from annotation.client import redacted
+from annotation.check import who
+from annotation.client import Client, Refused, Unreachable, redacted
 from annotation.environment import Report
-from annotation.keys import Connection, read_private, write_private
+from annotation.keys import Connection, is_loopback, read_private, write_private
+from annotation.own_key import own_key
 from toolkit.errors import WarmkitError
 from toolkit.storage.lock import descriptors, held, sign
 
 HOST = "127.0.0.1"
+EVERY = "0.0.0.0"  # every address of this machine
 USER = "warmkit@localhost"
 PATIENCE = 900.0  # seconds until it must answer; the first start takes minutes on a slow machine
 GRACE = 10.0  # seconds to end by itself
@@ -39,11 +42,11 @@ SETTINGS = {
     "COLLECT_ANALYTICS": "false",
     "SENTRY_DSN": "",  # empty, not absent: the default is theirs
     "FRONTEND_SENTRY_DSN": "",
-    # Only this machine's owner has an account, and the webhook and the backend are on this machine too.
-    "LABEL_STUDIO_SSRF_PROTECTION_ENABLED": "false",
-    "LABEL_STUDIO_ML_BLOCK_LOCAL_IP": "false",
     "PYTHONWARNINGS": "ignore",
 }
+# Only this machine's owner has an account, and the webhook and the backend are on this machine too.
+# Colleagues must not be able to have the server call addresses of this machine.
+ALONE = {"LABEL_STUDIO_SSRF_PROTECTION_ENABLED": "false", "LABEL_STUDIO_ML_BLOCK_LOCAL_IP": "false"}
 
 
 @dataclass(frozen=True)
@@ -72,26 +75,39 @@ class Server:
 
 @contextmanager
 def running(
-    program: Path, folder: Path, port: int = 0, report: Report = lambda message: None
+    program: Path,
+    folder: Path,
+    port: int = 0,
+    report: Report = lambda message: None,
+    host: str = HOST,
 ) -> Iterator[Server]:
     """A server with the data of a folder, which is made if needed. It ends with the block, with its children.
 
-    `program` is Label Studio's; `port` 0 is any free port.
+    `program` is Label Studio's; `port` 0 is any free port. Beyond loopback, `host` is for colleagues: nobody
+    can sign up without an invitation.
     """
     folder = folder.absolute()
     with _only_one(folder) as lock:
         password, key = _secret(folder / "password"), _secret(folder / "key")
         log = folder / "server.log"
-        port = _free_port(port)
-        url = f"http://{HOST}:{port}"
+        port = _free_port(host, port)
+        url = f"http://{HOST if host == EVERY else host}:{port}"
+        settings = _environment(folder / "data") | (ALONE if is_loopback(host) else {})
         if not (folder / "data").exists():
             report("Label Studio makes its database, once (a minute or two)")
             _make_data(program, folder, password, key, log)
-        start = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
+        start = [str(program), "start", "--no-browser", "--internal-host", host, "--port", str(port)]
         report("Label Studio starts")
-        with _process(start, _environment(folder / "data"), log, descriptors(lock)) as process:
+        with _process(start, settings, log, descriptors(lock)) as process:
             sign(lock, f"at {url} (process {process.pid})")
-            _wait_for(lambda: _answers(port, key), process, log, (password, key))
+            hidden = (password, key)
+            try:
+                _wait_for(lambda: _answers(Connection(url, key)), process, log, hidden)
+            except Refused:
+                report("Our key was reset in Label Studio; a new one is fetched")
+                key = own_key(program, USER, _environment(folder / "data"))
+                _wait_for(lambda: _is_ours(Connection(url, key)), process, log, (*hidden, key))
+                write_private(folder / "key", key + "\n")
             yield Server(Connection(url, key), USER, folder / "password", log, process)
 
 
@@ -167,22 +183,24 @@ def _wait_for(
         time.sleep(0.2)
 
 
-def _answers(port: int, key: str) -> bool:
+def _answers(connection: Connection) -> bool:
     """Whether it is up. The key shows that it is our server and not another one on the same port."""
-    connection = HTTPConnection(HOST, port, timeout=30)
+    with Client(connection, timeout=30, sleep=lambda seconds: None) as client:
+        try:
+            who(client)
+        except Unreachable:
+            return False
+    return True
+
+
+def _is_ours(connection: Connection) -> bool:
+    """`_answers`, with the key of our own database."""
     try:
-        connection.request("GET", "/api/current-user/whoami", headers={"Authorization": f"Token {key}"})
-        status = connection.getresponse().status
-    except (OSError, HTTPException):
-        return False
-    finally:
-        connection.close()
-    if status in (401, 403):
+        return _answers(connection)
+    except Refused:
         raise WarmkitError(
-            f"Label Studio at port {port} does not know our key. If it was started by hand, stop it; if its "
-            "database is older than the file with the key, move one of them away."
-        )
-    return status == 200
+            f"{connection.url}: this is another Label Studio than the one that warmkit has started. Stop it."
+        ) from None
 
 
 @contextmanager
@@ -209,14 +227,15 @@ def _secret(path: Path) -> str:
     return (found or "").strip()
 
 
-def _free_port(port: int) -> int:
+def _free_port(host: str, port: int) -> int:
     """The port, if it is free: Label Studio would silently take the next one."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError as error:
+            place = f"Port {port}" + ("" if host == HOST else f" of {host}")
             raise WarmkitError(
-                f"Port {port} can't be used: {error.strerror}.", "port-taken", next=port + 1
+                f"{place} can't be used: {error.strerror}.", "port-taken", next=port + 1
             ) from None
         return int(probe.getsockname()[1])

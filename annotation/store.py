@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS questions (
     PRIMARY KEY (problem_id, round, attempt));
 CREATE TABLE IF NOT EXISTS tasks (
     task_id INTEGER PRIMARY KEY, problem_id TEXT, round INTEGER, attempt INTEGER,
-    gone INTEGER NOT NULL DEFAULT 0);
+    gone INTEGER NOT NULL DEFAULT 0, overlap INTEGER);
 CREATE INDEX IF NOT EXISTS by_question ON tasks (problem_id, round, attempt);
 CREATE TABLE IF NOT EXISTS annotations (
     number INTEGER PRIMARY KEY, annotation_id INTEGER NOT NULL, task_id INTEGER NOT NULL,
@@ -47,6 +47,8 @@ FACTS: Mapping[str, TypeAdapter[Any]] = {
     "project": TypeAdapter(int),
     "page": TypeAdapter(tuple[str, str]),
     "constants": TypeAdapter(list[str]),
+    "joined": TypeAdapter(bool),
+    "per_task": TypeAdapter(int),  # annotations that the project wants of a task
 }
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 AskedRow = tuple[str, int, int, str, Figure, str]
@@ -58,6 +60,7 @@ AnswerRow = tuple[  # a raw row with its number, its key and the candidates that
 ASKED, TASKS = TypeAdapter(list[AskedRow]), TypeAdapter(list[TaskRow])
 RAW, ANSWERS = TypeAdapter(list[RawRow]), TypeAdapter(list[AnswerRow])
 NUMBERS = TypeAdapter(list[tuple[int | None]])
+OVERLAPS = TypeAdapter(list[tuple[int, int]])
 SHOWN = TypeAdapter(list[tuple[str, str]])
 
 
@@ -137,7 +140,7 @@ class TaskStore(Database):
     def add_tasks(self, tasks: Mapping[int, Key | None]) -> None:
         """Tasks that the server has; those without a key are somebody else's. A task keeps its first key."""
         self._db.executemany(
-            "INSERT INTO tasks VALUES (?, ?, ?, ?, 0) ON CONFLICT (task_id) DO UPDATE SET gone = 0",
+            "INSERT INTO tasks VALUES (?, ?, ?, ?, 0, NULL) ON CONFLICT (task_id) DO UPDATE SET gone = 0",
             [(task, *(key or (None, None, None))) for task, key in tasks.items()],
         )
 
@@ -163,6 +166,16 @@ class TaskStore(Database):
     def sent(self) -> dict[Key, int]:
         """The task of each question that has one; if it has several, the lowest."""
         return {key: task for task, key in reversed(self.tasks().items()) if key is not None}
+
+    def overlaps(self) -> dict[int, int]:
+        """How many people each task was set to be annotated by; none if it is as the project has it."""
+        query = "SELECT task_id, overlap FROM tasks WHERE overlap IS NOT NULL"
+        rows: list[tuple[int, int]] = self.rows("tasks", OVERLAPS, query)
+        return dict(rows)
+
+    def set_overlaps(self, overlaps: Mapping[int, int | None]) -> None:
+        rows = [(overlap, task) for task, overlap in overlaps.items()]
+        self._db.executemany("UPDATE tasks SET overlap = ? WHERE task_id = ?", rows)
 
     # Annotations
 

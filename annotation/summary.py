@@ -11,8 +11,9 @@ from annotation.interface import HOTKEYS
 from annotation.store import TaskStore
 from toolkit.annotators.judge import AnnotationVerdict, Judgement, adjudicate, judge
 from toolkit.annotators.questions import Question, Response, ShownCandidate
-from toolkit.annotators.resolve import Resolver
+from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.team import Team
+from toolkit.annotators.wording import complaint, shown_candidates
 from toolkit.data import Candidates, ProblemSet
 from toolkit.data.numbers import find_numbers
 from toolkit.data.schema import ANNOTATIONS
@@ -145,8 +146,8 @@ def questions_of(
                 problems.answers[row],
                 problems.langs[row],
                 problems.numbers[row],
-                _shown(candidates, problem_id),
-                rejected.reason if rejected else None,
+                _shown(problems, candidates, problem_id),
+                _complaint(problems, row, rejected) if rejected else None,
                 rejected.rejections if rejected else 0,
                 top.posterior if top else None,
             )
@@ -154,9 +155,16 @@ def questions_of(
     return questions
 
 
-def _shown(candidates: Candidates | None, problem_id: str) -> tuple[ShownCandidate, ...]:
+def _complaint(problems: ProblemSet, row: int, rejected: Resolution) -> str:
+    facts = problems.numbers[row], problems.answers[row], problems.constants
+    return complaint(problems.langs[row], rejected.equation or "", rejected.reason, *facts)
+
+
+def _shown(
+    problems: ProblemSet, candidates: Candidates | None, problem_id: str
+) -> tuple[ShownCandidate, ...]:
     rows = candidates.by_problem.get(problem_id) if candidates else None
     if rows is None:
         return ()
     best = rows.sort("posterior", descending=True, maintain_order=True).head(len(HOTKEYS))
-    return tuple(sorted(ShownCandidate(*row) for row in best.select("equation", "template").iter_rows()))
+    return tuple(sorted(shown_candidates(problems, problem_id, best["template"])))

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annotation.answers import Annotation, Count, OddAnswer, Text, User, fitted, printable
-from annotation.interface import BAD, EQUATION, OWN, PICK, REASON, REASONS, choices, facts, reasons, words
+from annotation.interface import (
+    BAD,
+    EQUATION,
+    OWN,
+    PICK,
+    REASON,
+    REASONS,
+    choices,
+    facts,
+    marked,
+    reasons,
+    words,
+)
 from toolkit.annotators.questions import Question, Response, ResponseKind
 from toolkit.equations import EquationError, parse
 from toolkit.equations.tree import references
@@ -46,8 +58,10 @@ def model_version(round_: int) -> str:
     return f"round-{round_:02d}"
 
 
-def task_of(question: Question) -> dict[str, Any]:
+def task_of(question: Question, source: str = "") -> dict[str, Any]:
     """The task of a question: what the page shows, its key, and how sure the model of the round is.
+
+    `source` is the mark of the task store that sends it: several may ask in one project.
 
     The prediction has a score and no choice: Label Studio orders tasks by it, and it reveals nothing.
     """
@@ -57,11 +71,15 @@ def task_of(question: Question) -> dict[str, Any]:
     lang = question.lang
     return {
         "data": {
+            "problem": question.text,
+            "answer": question.answer,
+            "verdict": "",
             "problem_id": question.problem_id,
             "round": question.round,
             "attempt": question.attempt,
-            "problem": question.text,
-            "facts": facts(lang, question.answer, question.numbers),
+            "source": source,
+            "marked": marked(question),
+            "facts": facts(question),
             "complaint": f"{words(lang).complaint}: {question.complaint}" if question.complaint else "",
             "candidates": choices(lang, question.candidates),
             "reasons": reasons(lang),
@@ -70,9 +88,9 @@ def task_of(question: Question) -> dict[str, Any]:
     }
 
 
-def key_in(data: object) -> Key | None:
+def key_in(data: object, source: str = "") -> Key | None:
     """The key in a task's data, None if the task is somebody else's."""
-    if not isinstance(data, Mapping):
+    if not isinstance(data, Mapping) or data.get("source") != source:
         return None
     try:
         return fitted(Key, tuple(data.get(part) for part in Key._fields))

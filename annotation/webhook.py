@@ -1,7 +1,7 @@
 """A webhook that wakes whoever polls: something was annotated, so look now and not at the next poll.
 
 A webhook is sent once, unsigned, and may be lost. So it only ends a sleep early; nothing in it is believed
-or even read. It reaches this machine only from a server on this machine.
+or even read. Each call must carry a secret.
 """
 
 import secrets
@@ -12,8 +12,7 @@ from typing import Any
 
 from annotation.answers import ListedWebhook, Made
 from annotation.client import Client, LabelStudioError
-from annotation.listener import authorization, listening
-from toolkit.errors import WarmkitError
+from annotation.listener import LOOPBACK, Listen, authorization, listening
 
 PATH = "/warmkit-wake-up"
 LARGEST = 64 * 1024  # bytes; without its payload, a webhook has a few dozen
@@ -44,13 +43,9 @@ class WakeUp:
 
 
 @contextmanager
-def webhook(client: Client, project: int, port: int = 0) -> Iterator[WakeUp]:
+def webhook(client: Client, project: int, listen: Listen = LOOPBACK) -> Iterator[WakeUp]:
     """Sets a webhook on a project, and removes it when the block ends. Each call of it sends a wake-up."""
-    if not client.connection.is_local:
-        raise WarmkitError(
-            f"{client.url}: a webhook can't reach this machine: warmkit listens on loopback alone. "
-            "Leave it out: polling does the same, a little later."
-        )
+    listen.check(client.connection)
     wake_up, secret = WakeUp(), secrets.token_urlsafe(32)
 
     def answer(method: str, path: str, body: Any) -> dict[str, Any] | None:
@@ -59,7 +54,7 @@ def webhook(client: Client, project: int, port: int = 0) -> Iterator[WakeUp]:
         wake_up.send()
         return {"status": "ok"}
 
-    with listening(answer, secret, LARGEST, port) as url:
+    with listening(answer, secret, LARGEST, listen) as url:
         _remove_old(client, project)
         hook = client.call(
             f"setting the webhook of project {project}",

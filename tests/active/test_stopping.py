@@ -57,7 +57,7 @@ def test_an_empty_pool_ends_a_run():
 
 def test_a_spent_budget_ends_a_run():
     assert why_stop(rounds([1], labels=20), StopConfig(budget=20)) == Stop(
-        "budget", "20 annotations were made, of a budget of 20."
+        "budget", "Annotators settled 20 problems, of a budget of 20."
     )
     assert why_stop(rounds([1], labels=19), StopConfig(budget=20)) is None
 

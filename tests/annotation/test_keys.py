@@ -206,4 +206,5 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):
 def test_the_file_is_json_for_other_programs():
     path = store_connection(Connection("http://127.0.0.1:8080", SECRET))
     written = json.loads(path.read_text(encoding="utf-8"))
-    assert written == {"url": "http://127.0.0.1:8080", "keys": {"http://127.0.0.1:8080": SECRET}}
+    keys = {"http://127.0.0.1:8080": SECRET}
+    assert written == {"url": "http://127.0.0.1:8080", "keys": keys, "authorities": {}}

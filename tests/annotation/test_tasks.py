@@ -9,11 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.answers import Annotation, OddAnswer, fitted
-from annotation.interface import HOTKEYS, REASONS, choices, fits_page, instructions, page, reasons
+from annotation.interface import (
+    HOTKEYS,
+    REASONS,
+    TASK_DATA,
+    choices,
+    fits_page,
+    has_controls,
+    instructions,
+    page,
+    reasons,
+    with_controls,
+)
 from annotation.tasks import Key, RawAnnotation, key_in, key_of, raw_of, response_of, task_of
 from toolkit.annotators.judge import judge
 from toolkit.annotators.questions import Question, ShownCandidate
 from toolkit.data.languages import languages
+from toolkit.data.numbers import find_numbers
 from toolkit.equations import DEFAULT_CONSTANTS, parse
 from toolkit.errors import WarmkitError
 
@@ -85,18 +97,53 @@ def test_candidates_that_read_the_same_are_told_apart_by_their_templates():
     assert shown[:2] == [("5 - 3 (N0 - N2)", "N0 - N2"), ("5 - 3 (N1 - N2)", "N1 - N2")]
 
 
-def test_the_page_names_what_the_tasks_hold_and_the_instructions_speak_three_languages():
+def test_the_page_names_what_the_tasks_hold():
     data = task_of(QUESTION)["data"]
-    assert all(f'"${name}"' in page() for name in ("problem", "facts", "complaint", "candidates", "reasons"))
-    assert set(data) >= {"problem", "facts", "complaint", "candidates", "reasons"}
-    for part in ("Example", "उदाहरण", "例：", "Ctrl+Enter"):
-        assert part in instructions()
+    assert all(f'"${name}"' in page() for name in ("marked", "facts", "complaint", "candidates", "reasons"))
+    assert set(data) == set(TASK_DATA)
+
+
+@pytest.mark.parametrize(
+    ("langs", "words"),
+    [
+        ((), ("Example",)),
+        (("en", "en"), ("Example",)),
+        (("hi", "zh", "zh"), ("例：", "उदाहरण", "Example")),
+        (("hi",), ("उदाहरण", "Example")),
+    ],
+)
+def test_the_instructions_begin_with_the_language_of_the_problems_and_say_it_once(langs, words):
+    written = instructions(langs)
+    places = [written.index(word) for word in words]
+    assert places == sorted(places) and written.count("<h3>") == len(words)
+    assert all(written.count(word) == 1 for word in words)
+    assert written.count("Ctrl+Space") == len(words)
+
+
+def test_numbers_are_shown_as_the_text_has_them_and_marked_in_it():
+    text = "<b>240</b> sweets & 2/3 of them at 4% off, 三分之二"
+    numbers = tuple(operand.value for operand in find_numbers(text, "zh"))
+    data = task_of(replace(QUESTION, text=text, lang="zh", numbers=numbers))["data"]
+    assert data["facts"].endswith(": 240, 2/3, 4%, 2/3")
+    assert data["problem"] == text
+    assert data["marked"] == (
+        "&lt;b&gt;<b>240</b>&lt;/b&gt; sweets &amp; <b>2/3</b> of them at <b>4%</b> off, <b>三分之二</b>"
+    )
+
+
+def test_a_page_of_somebody_else_keeps_its_own_controls_and_gets_ours():
+    theirs = '<View>\n  <Choices name="level" toName="problem"><Choice value="easy"/></Choices>\n</View>'
+    assert not has_controls(theirs)
+    both = with_controls(theirs)
+    assert has_controls(both) and 'name="level"' in both and both.endswith("</View>")
+    assert with_controls("<View></View>") == with_controls("") == page()
+    assert fits_page(task_of(QUESTION)) and has_controls(page())
 
 
 def test_a_task_fits_the_page_and_one_that_lacks_a_part_or_claims_too_much_does_not():
     task = task_of(QUESTION)
     assert fits_page(task)
-    rest = {name: value for name, value in task["data"].items() if name != "problem"}
+    rest = {name: value for name, value in task["data"].items() if name != "marked"}
     assert not fits_page({**task, "data": rest})
     assert not fits_page({**task, "predictions": [{**task["predictions"][0], "score": 1.5}]})
     elsewhere = {"from_name": "other", "to_name": "problem", "type": "choices", "value": {"choices": ["a"]}}

@@ -9,12 +9,14 @@ import pytest
 import torch
 from tiny import TINY
 
+from toolkit.annotators.overlap import Overlap
 from toolkit.annotators.questions import Response, ShownCandidate
 from toolkit.annotators.resolve import Resolver
 from toolkit.config import load_config
 from toolkit.data import ProblemSet, write_table
 from toolkit.data.schema import PROBLEMS
 from toolkit.equations import klass, parse, show
+from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import BatchItem
@@ -52,12 +54,78 @@ def test_a_written_equation_alone_means_the_likeliest_template():
 def test_two_who_pick_candidates_that_read_the_same_disagree():
     found = resolution(said("5 - 3", "ann", "N0 - N2"), said("5 - 3", "bob", "N1 - N2"))
     assert (found.verdict, found.template, found.klasses) == ("disputed", None, frozenset())
+    assert found.disagreement
+    assert not resolution(said("5 - 3"), said(None, "bob", kind="wrong_answer")).disagreement
 
 
 def test_what_is_not_accepted_has_no_template():
     assert resolution(said("5 + 3")).template is None
     assert resolution(said(None, kind="skip")).template is None
     assert resolution(said("5 - 3"), said(None, "bob", kind="wrong_answer")).template is None
+
+
+N0, N1 = "N0 - N2", "N1 - N2"  # two candidates that give the answer and mean different things
+
+
+def picked(template, who):
+    return said("5 - 3", who, template)
+
+
+def of_several(*responses, **settings):
+    overlap = Overlap(**{"people": 2, **settings})
+    return Resolver(ProblemSet(TABLE), overlap).resolve(responses)["p"]
+
+
+def test_a_problem_waits_for_as_many_people_as_are_wanted():
+    one = of_several(picked(N0, "ann"))
+    assert (one.verdict, one.missing) == ("accepted", 1)
+    assert of_several(picked(N0, "ann"), picked(N0, "ann")).missing == 1  # the same person again
+    assert of_several(picked(N0, "ann"), picked(N0, "bob")).missing == 0
+    assert of_several(picked(N0, "ann"), said(None, "bob", kind="skip")).missing == 0
+    assert of_several(picked(N0, "ann"), people=1).missing == 0
+
+
+def test_on_disagreement_a_third_is_asked_and_then_most_decide():
+    both = (picked(N0, "ann"), picked(N1, "bob"))
+    two = of_several(*both)
+    assert (two.verdict, two.disagreement, two.missing, two.template) == ("disputed", True, 1, None)
+    three = of_several(*both, picked(N1, "eve"))
+    assert (three.verdict, three.missing, three.template) == ("accepted", 0, N1_N2)
+    none = of_several(*both, said(None, "eve", kind="skip"))
+    assert (none.verdict, none.disagreement, none.missing) == ("disputed", True, 0)
+
+
+def test_without_a_third_they_are_set_aside_or_most_decide():
+    both = (picked(N0, "ann"), picked(N1, "bob"))
+    for how in ("majority", "set aside"):
+        two = of_several(*both, adjudicate=how)
+        assert (two.verdict, two.disagreement, two.missing) == ("disputed", True, 0)
+    three = (*both, picked(N1, "eve"))
+    assert of_several(*three, people=3, adjudicate="majority").template == N1_N2
+    aside = of_several(*three, people=3, adjudicate="set aside")
+    assert (aside.verdict, aside.disagreement, aside.template) == ("disputed", True, None)
+
+
+def test_who_was_rejected_is_asked_again_and_no_one_elses_answer_is_shown():
+    found = of_several(said("5 + 3", "ann"), picked(N0, "bob"))
+    assert (found.verdict, found.missing, found.rejections) == ("accepted", 1, 1)
+    assert found.rejected.equation == "5 + 3"
+    better = of_several(said("5 + 3", "ann"), picked(N0, "bob"), picked(N0, "ann"))
+    assert (better.missing, better.rejected) == (0, None)
+
+
+def test_a_share_of_problems_is_for_several_people():
+    half = Overlap(people=2, share=0.5, seed=3)
+    wanted = [half.wanted(f"p{i}") for i in range(400)]
+    assert set(wanted) == {1, 2} and 150 < wanted.count(2) < 250
+    assert wanted == [half.wanted(f"p{i}") for i in range(400)]
+    assert {Overlap(people=2, share=0).wanted(f"p{i}") for i in range(40)} == {1}
+
+
+@pytest.mark.parametrize("name", ["oracle", "terminal", "file"])
+def test_one_person_can_not_be_several(name):
+    with pytest.raises(WarmkitError, match="overlap needs several people"):
+        load_config(LoopConfig, None, (f"annotator.name={name}", "annotator.overlap=2"))
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_odd_values_are_shown_so_that_they_load_back(data, written):
     config = LoopConfig(
         data=data,
         constants=("1", "π", "12.5"),
-        annotator={"project": "#, ]"},
+        annotator={"title": "#, ]"},
         limit=30,
     )
     path = written(json.dumps(config.model_dump(mode="json")))  # JSON is YAML

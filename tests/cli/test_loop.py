@@ -84,8 +84,16 @@ def test_what_is_called_wrongly_is_a_sentence_and_leaves_nothing(loop, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("annotator", ["terminal", "file"])  # and Label Studio, in tests/integration
+def test_people_who_would_be_asked_nothing_are_told_before_anything_begins(loop, tmp_path, annotator):
+    result = loop("bundled:en", "--annotator", annotator, *SETTINGS)
+    assert (result.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "bundled:en: all of its 24 problems have equations" in result.output
+    assert "--set known=0" in result.output
+
+
 def test_the_person_at_the_keyboard_is_asked(loop, tmp_path):
-    answers = "s\n" * 3 + "w\nthe key is off\n"
+    answers = "s\n" * 3 + "w\nthe key is off\n"  # none of which is a label
     figures = last(
         loop(
             "--annotator",
@@ -101,7 +109,7 @@ def test_the_person_at_the_keyboard_is_asked(loop, tmp_path):
             stdin=answers,
         )
     )
-    assert (figures["labels"], figures["stopped_by"]) == (4, "rounds")
+    assert (figures["labels"], figures["stopped_by"]) == (0, "rounds")
     assert "the key is off" in (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
 
 
@@ -110,7 +118,7 @@ def test_a_person_who_quits_can_go_on_later(loop):
     stopped = loop(*asked, "--json", stdin="s\nq\n")
     assert stopped.exit_code == 130
     assert json.loads(stopped.stdout.splitlines()[-1])["stopped_by"] == "interrupt"
-    assert last(loop("--run", "a", "--resume", "--json", stdin="s\ns\ns\n"))["labels"] == 4
+    assert last(loop("--run", "a", "--resume", "--json", stdin="s\ns\ns\n"))["stopped_by"] == "rounds"
 
 
 def test_a_sheet_is_filled_in_and_read_back(loop, tmp_path):

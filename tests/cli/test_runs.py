@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from toolkit.annotators.questions import Response
 from toolkit.cli import main
 from toolkit.config import load_config
 from toolkit.data import read_problems
@@ -46,7 +47,7 @@ def make(root: Path, name: str, *settings: str, end: str | None = "rounds") -> R
     run = create_run(root, name, load_config(LoopConfig, None, ["limit=20", *settings]))
     with run.ledger.transaction():
         for round_, accuracy in enumerate(ACCURACY, start=1):
-            labels = 20 * (round_ - 1)
+            labels = 10 * (round_ - 1)
             run.ledger.finish(round_, "train", 10.0, {})
             run.ledger.finish(round_, "generate", 2.5, {})
             pool = {"labels": labels, "known": labels, "reached": 0.9, "confidence": 0.7}
@@ -59,6 +60,10 @@ def make(root: Path, name: str, *settings: str, end: str | None = "rounds") -> R
             if round_ < len(ACCURACY):
                 run.ledger.add_batch([BatchItem(round_, f"p{round_}", "why", "random", ())])
                 run.ledger.finish(round_, "choose", 0.5, {})
+        run.ledger.record(
+            Response(name, 1, "equation", equation, None, "ann", name, "2026-01-01T00:00:00+00:00", None)
+            for name, equation in run.problems.table.select("id", "equation").iter_rows()
+        )
         if end:
             run.ledger.set_fact("end", {"rule": end, "sentence": f"It ended by {end}.", "round": 3})
     run.ledger.close()
@@ -85,7 +90,7 @@ def test_runs_are_listed_with_their_figures_the_newest_first(tmp_path):
     assert found[0] == {
         "run": "second",
         "rounds": 2,
-        "labels": 40,
+        "labels": 20,
         "reached": 0.9,
         "gold_equivalent": 0.8,
         "answer_accuracy": 0.6,
@@ -106,7 +111,7 @@ def test_runs_are_listed_with_their_figures_the_newest_first(tmp_path):
         *("ended", "by", "seconds"),
     ]
     assert row.split() == [
-        *("second", "bundled:en", "oracle", "random", "2", "40", "90.0", "%", "80.0", "%", "60.0", "%"),
+        *("second", "bundled:en", "oracle", "random", "2", "20", "90.0", "%", "80.0", "%", "60.0", "%"),
         *("rounds", "38"),
     ]
     assert len(others) == 2
@@ -120,7 +125,7 @@ def test_on_a_small_screen_no_figure_is_folded(tmp_path, monkeypatch):
     output = call(tmp_path, "list").stdout
     assert max(map(len, output.splitlines())) <= 80
     (row,) = [line for line in output.splitlines() if "60.0 %" in line]
-    assert row.split()[1:] == ["2", "40", "90.0", "%", "80.0", "%", "60.0", "%", "rounds", "38"]
+    assert row.split()[1:] == ["2", "20", "90.0", "%", "80.0", "%", "60.0", "%", "rounds", "38"]
     assert "oracle, margin" in output
 
 
@@ -239,8 +244,8 @@ def test_show_tells_the_rounds_the_time_and_how_to_go_on(tmp_path):
     assert [one["round"] for one in shown["by_round"]] == [1, 2, 3]
     assert shown["by_round"][1] == {
         "round": 2,
-        "labels": 20,
-        "known": 20,
+        "labels": 10,
+        "known": 10,
         "reached": 0.9,
         "gold_equivalent": 0.7,
         "confidence": 0.7,
@@ -248,7 +253,7 @@ def test_show_tells_the_rounds_the_time_and_how_to_go_on(tmp_path):
         "answer_accuracy": 0.58,
     }
     output = call(tmp_path, "show", "a").stdout
-    assert "2 20 20 90.0 % 70.0 % 70.0 % – 58.0 %" in " ".join(output.split())
+    assert "2 10 10 90.0 % 70.0 % 70.0 % – 58.0 %" in " ".join(output.split())
     assert f"It was stopped. Go on: warmkit loop --run a --runs {tmp_path} --resume" in output
     assert "There is no report yet." in output
 
@@ -281,10 +286,10 @@ def test_compare_shows_only_the_keys_that_differ(tmp_path):
     }
     assert list(compared["configuration"]) == ["seed", "active.strategy", "warm.train.lr"]
     assert [one["run"] for one in compared["runs"]] == ["a", "b", "c"]
-    assert compared["runs"][0]["labels_to_nearly_best"] == 20  # 58 % is nearly 60 %
+    assert compared["runs"][0]["labels_to_nearly_best"] == 10  # 58 % is nearly 60 %
     lines = [line.split() for line in call(tmp_path, "compare", "a", "b", "c").stdout.splitlines()]
     assert ["active.strategy", "margin", "random", "margin"] in lines
-    assert ["labels", "used", "40", "40", "40"] in lines
+    assert ["labels", "used", "20", "20", "20"] in lines
 
 
 def test_compare_pairs_the_solvers_of_two_runs_problem_by_problem(tmp_path):

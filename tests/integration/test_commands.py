@@ -49,7 +49,7 @@ def answer(*arguments):
 
 @pytest.fixture
 def annotators(folder, label_studio):
-    sent = answer("push", "mine.jsonl", "--project", "by hand", "--store", "store")
+    sent = answer("push", "mine.jsonl", "--title", "by hand", "--store", "store")
     assert (sent["sent"], sent["already_sent"]) == (4, 0)
     return Annotators(label_studio.client, sent["project"])
 
@@ -104,6 +104,16 @@ def test_watch_shows_what_comes_and_ends_when_all_is_answered(annotators):
     assert [json.loads(line)["problem_id"] for line in lines] == ["p0", "p1", "p2", "p3"]
     assert [json.loads(line)["verdict"] for line in lines] == ["accepted"] + ["rejected"] * 3
     assert "All 4 tasks are answered." in annotate("watch", "--store", "store").output
+
+
+def test_watch_says_that_it_waits(annotators, monkeypatch):
+    def work(seconds):
+        for name in ("p0", "p1", "p2", "p3"):
+            annotators.annotate(annotators.task(name), written("76 - 25"))
+
+    monkeypatch.setattr("toolkit.cli.annotate.watch.time.sleep", work)
+    watched = annotate("watch", "--store", "store", "--json")
+    assert "Waiting for 4 of 4 tasks: " in watched.stderr and len(watched.stdout.splitlines()) == 4
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_several_annotators_agree_by_class_and_those_who_do_not_are_kept_aside(s
     assert work_done[1] not in RunState(run).known(2)
 
 
-def other_person(label_studio):
+def other_person(label_studio, email="bob@example.com"):
     """A second user, who signed up by the invitation link."""
     invite = call(label_studio.client, "asking for an invitation", "GET", "api/invite")
     jar = http.cookiejar.CookieJar()
@@ -193,7 +193,7 @@ def other_person(label_studio):
     with browser.open(address) as answer:
         form = answer.read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form).group(1)
-    fields = {"csrfmiddlewaretoken": token, "email": "bob@example.com", "password": "annotate-456"}
+    fields = {"csrfmiddlewaretoken": token, "email": email, "password": "annotate-456"}
     sent = urllib.request.Request(address, urllib.parse.urlencode(fields).encode(), {"Referer": address})
     browser.open(sent).close()
     with browser.open(f"{label_studio.url}/api/current-user/token") as answer:
@@ -269,12 +269,56 @@ def test_what_is_revoked_stays_revoked_until_somebody_speaks_again(start, tmp_pa
     assert all(one.round == 2 for one in again.ledger.responses() if one.problem_id == name)
 
 
+def test_what_is_rewound_does_not_come_back_from_the_server_but_is_asked_anew(start, tmp_path, looped):
+    run = start("stop.rounds=2")
+    office, _ = looped(run, gold)
+    first = [one.problem_id for one in run.ledger.batch(1)]
+    run.rewind(2)
+    run.ledger.close()
+    again = open_run(tmp_path, "a")
+    tasks = set(office.annotators.tasks())
+    later, stop = looped(again, lambda office, number, data: number in tasks or gold(office, number, data))
+    assert stop.rule == "rounds"
+    state = RunState(again)
+    assert set(state.known(2)) == set(first)
+    assert len(state.known(3)) == 8
+    assert len(later.annotators.tasks()) == 12  # what was said before is still on the server
+    assert len(later.made) == 4
+
+
+def test_an_undone_annotation_counts_once_it_is_submitted_again(start, tmp_path, looped):
+    run = start("stop.rounds=1")
+    office, _ = looped(run, gold)
+    run.rewind(1)
+    run.ledger.close()
+    again = open_run(tmp_path, "a")
+    for made in office.made:
+        (annotation,) = [
+            one
+            for task in list_tasks(office.annotators.client, office.annotators.project, AnnotatedTask)
+            for one in task.annotations
+            if one["id"] == made
+        ]
+        office.annotators.edit(made, result=annotation["result"])
+    looped(again, gold)
+    assert {int(one.external_id.rpartition("/")[2]) for one in again.ledger.responses()} >= set(office.made)
+
+
 def test_without_a_server_nothing_begins(tmp_path, monkeypatch):
     monkeypatch.setenv(URL, "http://127.0.0.1:9")
     command = ["loop", "--annotator", "label-studio", "--runs", str(tmp_path), "--run", "a"]
     done = CliRunner().invoke(main, command)
     assert (done.exit_code, list(tmp_path.iterdir())) == (1, [])
     assert "can't be reached" in done.output
+
+
+def test_where_all_equations_are_known_no_project_is_made(tmp_path, label_studio):
+    before = call(label_studio.client, "listing", "GET", "api/projects/")["count"]
+    command = ["loop", "--annotator", "label-studio", "--runs", str(tmp_path), "--set", "limit=24"]
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "there is nothing to ask. Hide them with --set known=0" in done.output
+    assert call(label_studio.client, "listing", "GET", "api/projects/")["count"] == before
 
 
 def test_a_wrong_key_is_told_before_anything_begins(tmp_path, monkeypatch):

@@ -5,17 +5,19 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from commands import LONGEST
 from integration.annotators import call
+from integration.test_webhook import own_address
 
 from annotation.check import who
 from annotation.client import Client
@@ -40,7 +42,6 @@ def home(label_studio, tmp_path, monkeypatch):
 @contextmanager
 def serving(home, *arguments):
     command = [sys.executable, "-m", "toolkit.cli", "annotate", "serve", "--port", "0", *arguments]
-    command += ["--store", str(home / "store")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
     ) as process:
@@ -82,9 +83,7 @@ def test_it_says_where_it_is_keeps_its_secrets_and_ends_with_ctrl_c(home):
         assert connection.url.startswith("http://127.0.0.1:")
         with Client(connection) as client:
             assert who(client) == facts["user"]
-            (project,) = call(client, "listing", "GET", "api/projects/")["results"]
-            assert facts["project"] == f"{facts['url']}/projects/{project['id']}"
-            assert project["title"] == "warmkit"
+            assert call(client, "listing", "GET", "api/projects/")["results"] == []
         started = alive(session)
         arguments = [(Path("/proc") / str(process.pid) / "cmdline").read_text(), *started]
         assert started
@@ -111,21 +110,6 @@ def test_it_can_be_stopped_while_it_starts(home, number):
     assert (process.returncode, out, err) == (0, "", "Label Studio was stopped.\n")
     with pytest.raises(ProcessLookupError):
         os.killpg(session, 0)
-
-
-def test_started_again_it_has_the_same_project_and_a_store_of_another_server_is_a_warning(home, tmp_path):
-    projects = []
-    for again in range(3):
-        with serving(home, "--json") as process:
-            facts = json.loads(process.stdout.readline())
-            projects.append(facts["project"] and facts["project"].removeprefix(facts["url"]))
-            if again == 1:
-                with Client(find_connection()) as client:
-                    client.request("deleting it", "DELETE", f"api{projects[0]}/")
-            process.send_signal(signal.SIGTERM)
-            _, err = process.communicate(timeout=LONGEST)
-    assert projects[0] == projects[1] is not None
-    assert projects[2] is None and "was deleted" in err
 
 
 def test_a_folder_is_served_once_even_after_the_first_was_killed(home, label_studio):
@@ -169,10 +153,32 @@ def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path):
         pass
 
 
-def test_a_server_that_does_not_know_the_key_is_told(label_studio, tmp_path):
+def test_a_key_that_was_reset_in_its_own_page_is_replaced_and_everything_is_kept(label_studio, tmp_path):
+    folder = tmp_path / "folder"
+    shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock"))
+    with running(label_studio.program, folder) as server, Client(server.connection) as client:
+        made = call(client, "making", "POST", "api/projects/", json={"title": "precious"})["id"]
+        before = server.connection.key
+        call(client, "resetting the key", "POST", "api/current-user/reset-token/")
+    with running(label_studio.program, folder) as server, Client(server.connection) as client:
+        assert who(client) == server.user
+        assert call(client, "looking", "GET", f"api/projects/{made}/")["title"] == "precious"
+        assert server.connection.key != before == (label_studio.empty / "key").read_text().strip()
+        assert (folder / "key").read_text().strip() == server.connection.key
+        assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
+        tokens = {"api_tokens_enabled": True, "legacy_api_tokens_enabled": False}
+        client.request("turning legacy tokens off", "POST", "api/jwt/settings", json=tokens)
+    with running(label_studio.program, folder) as server, Client(server.connection) as client:
+        assert (who(client), server.connection.is_personal) == (server.user, True)
+        assert server.connection.key not in server.log.read_text()
+
+
+def test_a_server_whose_database_has_no_user_is_told(label_studio, tmp_path):
     folder = tmp_path / "folder"
     shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock", "key"))
-    with pytest.raises(WarmkitError, match="does not know our key"), running(label_studio.program, folder):
+    with closing(sqlite3.connect(folder / "data" / "label_studio.sqlite3")) as database, database:
+        database.execute("UPDATE htx_user SET email = 'other@example.org', is_superuser = 0")
+    with pytest.raises(WarmkitError, match="no new one can be made"), running(label_studio.program, folder):
         pass
 
 
@@ -186,3 +192,25 @@ def test_nobody_can_sign_up_and_nothing_is_asked_elsewhere(label_studio):
         version = browser.get("/api/version").json()
         assert version["label-studio-os-package"]["latest_version_from_pypi"] is None
     assert form["email"] not in [user.email for user in label_studio.sdk.users.list()]
+
+
+def test_colleagues_reach_it_at_an_address_of_this_machine_and_can_not_sign_up_uninvited(
+    label_studio, tmp_path
+):
+    host, folder = own_address(), tmp_path / "folder"
+    shutil.copytree(label_studio.empty, folder, ignore=shutil.ignore_patterns("lock"))
+    with running(label_studio.program, folder, host=host) as server, Client(server.connection) as client:
+        assert server.url.startswith(f"http://{host}:")
+        assert who(client) == server.user
+        page = f"{server.url}/user/signup/"
+        with httpx.Client(headers={"Referer": page}, trust_env=False) as browser:
+            browser.get(page)
+            form = {"email": "mallory@example.org", "password": "long-enough-1"}
+            token = {"csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+            assert browser.post(page, data={**form, **token}).status_code == 403
+            invited = call(client, "inviting", "GET", "api/invite")["invite_url"]
+            assert browser.get(f"{server.url}{invited}").status_code == 200
+        project = call(client, "making", "POST", "api/projects/", json={"title": "any"})["id"]
+        backend = {"project": project, "url": "http://127.0.0.1:9/", "title": "inside"}
+        with pytest.raises(WarmkitError, match="adding a backend"):  # at an address of this machine
+            client.request("adding a backend", "POST", "api/ml/", json=backend)

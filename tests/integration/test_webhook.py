@@ -1,6 +1,7 @@
 """The webhook: called by a real Label Studio, and by nobody who does not know the secret."""
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -15,9 +16,10 @@ from integration.annotators import Annotators, picked, question
 from annotation.annotator import LabelStudio
 from annotation.client import Client
 from annotation.keys import KEY, URL, Connection
-from annotation.listener import authorization, listening
+from annotation.listener import Listen, authorization, listening
 from annotation.webhook import PATH, webhook
 from toolkit.annotators.file import FileAnnotator
+from toolkit.cli.hints import with_hint
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import webhook_sleep
 
@@ -158,5 +160,55 @@ def test_what_breaks_inside_is_an_answer_without_its_words(listener):
 
 def test_a_port_that_is_taken_is_a_sentence(listener):
     port = listener.base_url.port
-    with pytest.raises(WarmkitError, match=f"Port {port}"), listening(lambda *_: None, "x", 1, port):
+    with (
+        pytest.raises(WarmkitError, match=f"Port {port}"),
+        listening(lambda *_: None, "x", 1, Listen(port=port)),
+    ):
         pass
+
+
+def own_address():
+    """An address of this machine that is not loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return probe.getsockname()[0]
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+
+
+def test_beyond_loopback_each_request_must_carry_the_secret_and_label_studio_does(label_studio, project):
+    host = own_address()
+    listen = Listen(host)
+    assert "plain http" in listen.warning
+    with webhook(label_studio.client, project, listen) as wake_up:
+        (hook,) = hooks(label_studio, project)
+        assert hook.url.startswith(f"http://{host}:")
+        for headers in ({}, {"Authorization": authorization("wrong")}):
+            assert httpx.post(hook.url, json={}, headers=headers, trust_env=False).status_code == 401
+        assert not wake_up.wait(0)
+        (task,) = Annotators(label_studio.client, project).tasks()
+        Annotators(label_studio.client, project).annotate(task, [])
+        assert wake_up.wait(LONGEST)
+
+
+@pytest.mark.parametrize(
+    ("listen", "words"),
+    [
+        (Listen(), "loopback alone"),
+        (Listen("0.0.0.0"), "every address of this machine"),
+        (Listen(public_url="nonsense"), "is not an address"),
+    ],
+)
+def test_an_address_that_reaches_nobody_is_told_with_the_option_that_helps(listen, words):
+    with pytest.raises(WarmkitError, match=words) as raised:
+        listen.check(Connection("https://label.example.org", "0" * 40))
+    assert listen.public_url or "--public-url" in with_hint(raised.value)
+
+
+def test_a_public_url_is_what_label_studio_is_told():
+    listen = Listen(public_url="https://hooks.example.org/warmkit/")
+    listen.check(Connection("https://label.example.org", "0" * 40))
+    assert listen.warning is None
+    with listening(lambda *_: None, "x", 1, listen) as url:
+        assert url == "https://hooks.example.org/warmkit"

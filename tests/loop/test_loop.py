@@ -1,6 +1,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -15,7 +16,7 @@ from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.loop import Loop
-from toolkit.loop.results import write_results
+from toolkit.loop.results import run_figures, write_results
 from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
 from toolkit.loop.state import RunState
 from toolkit.loop.summary import summary
@@ -154,6 +155,36 @@ def test_two_annotators_who_disagree_are_kept_aside(tmp_path, tiny):
     with run.ledger.transaction():
         run.ledger.record([bob])
     assert RunState(run).resolutions()[problem["id"]].verdict == "disputed"
+
+
+def test_a_problem_is_asked_until_enough_people_have_answered(tmp_path, tiny):
+    asked = []
+
+    def say(question):
+        name = names.setdefault(question.problem_id, ["ann", "bob"])
+        asked.append((question.problem_id, question.wanted, question.complaint))
+        return response(question, equation=truth[question.problem_id], who=name.pop(0))
+
+    names: dict[str, list[str]] = {}
+    run = create_run(tmp_path, "a", tiny("annotator.name=python", "annotator.overlap=2", "known=0"))
+    truth = dict(run.problems.table.select("id", "equation").iter_rows())
+    Loop(run, Scripted(say), sleep=lambda seconds: None).rounds()
+    assert [wanted for _, wanted, _ in asked] == [2] * 4 + [1] * 4
+    assert {complaint for _, _, complaint in asked} == {None}
+    state = RunState(run)
+    assert {len(one.annotators) for one in state.resolutions().values()} == {2}
+    assert len(state.known(2)) == 4
+
+
+def test_the_report_counts_every_response(tmp_path, tiny):
+    run = create_run(tmp_path, "a", tiny())
+    problem = run.problems.table.row(0, named=True)
+    asked = Question(problem["id"], 1, problem["text"], problem["answer"], "en", (), ())
+    again = replace(asked, attempt=1)
+    with run.ledger.transaction():
+        run.ledger.record([response(asked, equation="1 + 1"), response(again, equation=problem["equation"])])
+    figures = run_figures(RunState(run))
+    assert (figures.responses, figures.usable, figures.labels) == (2, 1, 1)
 
 
 def test_what_an_annotator_said_may_be_edited_revoked_and_rewound_but_is_never_deleted(tmp_path, tiny):

@@ -7,8 +7,10 @@ import pytest
 
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.loop import Loop
+from toolkit.loop.results import write_results
 from toolkit.loop.run import create_run, open_run
 from toolkit.loop.state import RunState
+from toolkit.loop.summary import summary
 from toolkit.loop.view import Quiet
 
 
@@ -80,3 +82,66 @@ def test_a_resumed_run_sees_what_was_changed_in_an_earlier_sheet_as_one_that_was
     assert resumed.ledger.metrics() == whole.ledger.metrics()
     assert RunState(resumed).known(3) == RunState(whole).known(3)
     assert resumed.ledger.result(3, "open") == whole.ledger.result(3, "open")
+
+
+@pytest.fixture
+def stopped_in_a_round(tmp_path, tiny):
+    """A run that asks about all of its problems in one round, stopped when all but one are answered."""
+    config = tiny(
+        "annotator.name=file", "known=0", "limit=10", "active.batch=10", "stop.rounds=2", "references=false"
+    )
+    run = create_run(tmp_path, "a", config)
+
+    def sleep(seconds):
+        if not run.ledger.responses():
+            return fill_in(run, 1, equation="1 + 1")
+        raise KeyboardInterrupt
+
+    assert Loop(run, annotator_of(run), sleep=sleep).rounds().rule == "interrupt"
+    return run
+
+
+def test_a_run_stopped_in_a_round_tells_the_labels_of_that_round_too(stopped_in_a_round):
+    run = stopped_in_a_round
+    labels = len(run.problems) - 1
+    assert write_results(RunState(run))["labels"] == labels == summary(run)["labels"]
+    assert f"{labels} of {len(run.problems)} problems" in run.report.read_text(encoding="utf-8")
+
+
+def test_no_rule_ends_a_resumed_run_before_its_open_round_is_finished(stopped_in_a_round, tmp_path):
+    run = stopped_in_a_round
+    run.ledger.close()
+    resumed = open_run(tmp_path, "a")
+    asked_again = []
+
+    def sleep(seconds):
+        again = sorted(run.folder.glob("annotate/*-again-*.csv"))
+        asked_again.extend(again)
+        with again[-1].open(encoding="utf-8-sig", newline="") as file:
+            (row,) = csv.DictReader(file)
+        row["verdict"] = "skip"
+        with again[-1].open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, list(row))
+            writer.writeheader()
+            writer.writerow(row)
+
+    assert Loop(resumed, annotator_of(resumed), sleep=sleep).rounds().rule == "pool"
+    assert asked_again
+    assert len(RunState(resumed).known(2)) == len(run.problems) - 1
+    assert write_results(RunState(resumed))["labels"] == len(run.problems) - 1
+
+
+def test_a_rewound_sheet_does_not_count_and_its_problems_are_asked_in_a_new_one(tmp_path, tiny):
+    run = create_run(tmp_path, "a", tiny("annotator.name=file", "known=0", "solver_each_round=false"))
+    assert work(run, None, stop) == "rounds"
+    run.rewind(1)
+    assert RunState(run).snapshot()["templates"] == {}
+    sheets = []
+
+    def sleep(seconds):
+        sheets[:] = sorted(path.name for path in run.folder.glob("annotate/annotate-*.csv"))
+        raise KeyboardInterrupt
+
+    Loop(run, annotator_of(run), sleep=sleep).rounds()
+    assert run.ledger.responses() == []
+    assert sheets == ["annotate-round-01-again-1.csv", "annotate-round-01.csv"]

@@ -184,6 +184,8 @@ def make_example() -> RunFigures:
         after=AFTER,
         temperature=1.84,
         asked=QUESTIONS,
+        responses=9,
+        usable=4,
         disputed=DISPUTED,
         spurious=SPURIOUS,
         constants=CHOICE.names,

@@ -72,7 +72,8 @@ def test_an_empty_run_is_told_in_sentences_and_has_no_plot():
     page = Reader(render(empty()))
     assert "svg" not in [name for name, _ in page.elements]
     for sentence in ("No round was measured.", "Nobody was asked anything in this run.",
-                     "No answer was disputed.", "The command was not recorded."):  # fmt: skip
+                     "No answer was disputed, and nobody disagreed.",
+                     "The command was not recorded."):  # fmt: skip
         assert sentence in page.shown
     assert "nan" not in page.shown.lower().split()
 
@@ -128,7 +129,7 @@ def test_the_numbers_shown_are_those_given(example):
         assert percent(value) in shown
     assert "82% of the way" in shown  # (70.2 - 47.4) / (75.2 - 47.4)
     assert "7.02 labels a point" in shown  # 160 / 22.8
-    assert "4 of 7 responses could be used" in shown
+    assert "4 of 9 responses could be used" in shown
     for question in example.asked:
         assert question.text in shown and question.problem_id in shown and question.why in shown
     assert example.command in shown and "random_share: 0.1" in shown
@@ -259,3 +260,23 @@ def test_constants_are_listed_with_what_speaks_for_them(example):
         assert cell in page.shown
     given = Reader(render(dataclasses.replace(example, choice=None)))
     assert "V_const = {1, 100, π}" in given.shown and "They were given, not chosen." in given.shown
+
+
+def test_annotators_who_disagree_do_not_say_that_the_answer_is_wrong(example):
+    cases = [
+        Disputed("p1", "text", 1.0, "li", "It should be 2.", "en"),
+        Disputed("p2", "text", 1.0, "li, asha", "The annotators disagree.", "en", disagreement=True),
+    ]
+    page = render(dataclasses.replace(example, disputed=cases))
+    disputed, _, disagreement = page.partition("<h3>Annotators disagree</h3>")
+    assert "p1" in disputed.rpartition("<h3>The answer is disputed</h3>")[2] and "p2" not in disputed
+    assert "p2" in disagreement
+    alone = render(dataclasses.replace(example, disputed=cases[1:]))
+    assert "The answer is disputed" not in alone
+
+
+def test_only_an_oracle_is_promised_to_answer_the_same_again(example):
+    for name, promised in (("oracle", True), ("label-studio", False), ("python", False)):
+        page = Reader(render(dataclasses.replace(example, annotator=name)))
+        assert ("gives the same run." in page.shown) is promised
+        assert ("as far as people answer the same" in page.shown) is not promised

@@ -34,7 +34,7 @@ class StopConfig(Section):
 class Progress:
     """What is known at one time. A history begins before anybody is asked; each round adds one entry."""
 
-    labels: int  # annotations so far
+    labels: int  # problems that annotators have settled
     pool: int  # problems that may still be asked
     predictions: Sequence[Hashable] = ()  # top class (None: unsolved) of each of a set that stays the same
     uncertainty: float | None = None  # mean over the pool
@@ -79,7 +79,7 @@ def _pool_empty(history: Sequence[Progress], config: StopConfig) -> str | None:
 def _budget(history: Sequence[Progress], config: StopConfig) -> str | None:
     if config.budget is None or history[-1].labels < config.budget:
         return None
-    return f"{history[-1].labels} annotations were made, of a budget of {config.budget}."
+    return f"Annotators settled {history[-1].labels} problems, of a budget of {config.budget}."
 
 
 def _rounds(history: Sequence[Progress], config: StopConfig) -> str | None:

@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 
 from toolkit.annotators.questions import Question, Response, ResponseKind, ShownCandidate, labels
 from toolkit.annotators.sheet import BrokenSheet, Row, read_csv, read_jsonl
-from toolkit.equations import show_number
+from toolkit.annotators.wording import shown_numbers
 from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import replacing
 from toolkit.storage.cells import to_cell
@@ -282,7 +282,7 @@ def _to_ask(question: Question) -> _Asked:
         "problem_id": question.problem_id,
         "text": question.text,
         "answer": f"{question.answer:.12g}",
-        "numbers": ", ".join(show_number(value) for value in question.numbers),
+        "numbers": ", ".join(shown_numbers(question)),
         **{f"candidate_{i}": label for i, label in enumerate(labels(candidates), 1)},
         "complaint": question.complaint or "",
         "attempt": str(question.attempt),

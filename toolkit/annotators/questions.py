@@ -45,6 +45,7 @@ class Question:
     complaint: str | None = None  # why the last response was rejected, when this asks again
     attempt: int = 0  # how often it was asked before
     confidence: float | None = None  # of the model in its favourite; None if it found nothing
+    wanted: int = 1  # how many people are still to answer it
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.annotators.judge import AnnotationVerdict, Judgement, adjudicate, judge
+from toolkit.annotators.judge import Adjudication, AnnotationVerdict, Judgement, adjudicate, judge
+from toolkit.annotators.overlap import ONE_PERSON, Overlap
 from toolkit.annotators.questions import Response
 from toolkit.data import ProblemSet
 from toolkit.equations import Expr
@@ -22,13 +23,18 @@ class Resolution:
     annotators: tuple[str, ...]
     rejections: int  # how many responses were rejected
     seconds: float | None  # that annotators took, if it is known
+    disagreement: bool = False  # disputed because equations differ: nobody says that the answer is wrong
+    missing: int = 0  # people who are still to be asked
+    rejected: Judgement | None = None  # the last one, if who wrote it has not written a better one since
 
 
 class Resolver:
     """Judges responses to the problems of a run; each only once, for a ledger is read again and again."""
 
-    def __init__(self, problems: ProblemSet, more_constants: bool = True) -> None:
-        self._problems, self._more_constants = problems, more_constants
+    def __init__(
+        self, problems: ProblemSet, overlap: Overlap = ONE_PERSON, more_constants: bool = True
+    ) -> None:
+        self._problems, self.overlap, self._more_constants = problems, overlap, more_constants
         self._judged: dict[Response, Judgement] = {}
 
     def resolve(
@@ -44,7 +50,8 @@ class Resolver:
             if response.problem_id in self._problems.row and response.kind != "withdrawn":
                 by_problem[response.problem_id].append(response)
         return {
-            problem_id: self._resolution(of_problem, weights) for problem_id, of_problem in by_problem.items()
+            problem_id: self._resolution(problem_id, of_problem, weights)
+            for problem_id, of_problem in by_problem.items()
         }
 
     def judgement(self, response: Response) -> Judgement:
@@ -59,11 +66,15 @@ class Resolver:
             )
         return self._judged[response]
 
-    def _resolution(self, responses: Sequence[Response], weights: Mapping[str, float] | None) -> Resolution:
+    def _resolution(
+        self, problem_id: str, responses: Sequence[Response], weights: Mapping[str, float] | None
+    ) -> Resolution:
         rejections = sum(self.judgement(response).verdict == "rejected" for response in responses)
         times = [response.seconds for response in responses if response.seconds is not None]
         last = {response.annotator: self.judgement(response) for response in responses}
         adjudication = adjudicate(last, weights)
+        if adjudication.agreement == "majority" and self.overlap.adjudicate == "set aside":
+            adjudication = Adjudication("disagreement", adjudication.reason)
         disputes = {name: judgement for name, judgement in last.items() if judgement.verdict == "disputed"}
         verdict: AnnotationVerdict
         names, equation = tuple(last), None
@@ -80,6 +91,11 @@ class Resolver:
             verdict = "rejected" if latest.verdict == "rejected" else "skipped"
             reason, equation = latest.reason, latest.equation
         accepted = verdict == "accepted"
+        disagreement = not disputes and adjudication.agreement == "disagreement"
+        answered = sum(judgement.verdict != "rejected" for judgement in last.values())
+        wanted = self.overlap.wanted(problem_id)
+        if disagreement and self.overlap.asks_one_more(answered, problem_id):
+            wanted = answered + 1
         return Resolution(
             verdict,
             reason,
@@ -89,4 +105,7 @@ class Resolver:
             names,
             rejections,
             sum(times) if times else None,
+            disagreement,
+            max(0, wanted - answered),
+            next((one for one in reversed(last.values()) if one.verdict == "rejected"), None),
         )

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from toolkit.annotators.judge import judge
 from toolkit.annotators.questions import Question, Response, ResponseKind, ShownCandidate, labels
-from toolkit.equations import Constant, show_number
+from toolkit.annotators.wording import shown_numbers
+from toolkit.equations import Constant
 from toolkit.screen import Screen, harmless
 
 HELP = """\
@@ -180,7 +181,7 @@ class Terminal:
         self._print(f"\n{batch.index(key) + 1} of {len(batch)}", "bold cyan")
         self._print(question.text)
         self._print(f"answer   {question.answer:.12g}", "bold")
-        numbers = (f"N{j} = {show_number(value)}" for j, value in enumerate(question.numbers))
+        numbers = (f"N{j} = {shown}" for j, shown in enumerate(shown_numbers(question)))
         self._print(f"numbers  {'   '.join(numbers)}", "dim")
         for i, label in enumerate(labels(question.candidates), 1):
             self._print(f"  {i}  {label}")

@@ -13,10 +13,12 @@ HINTS = {
     "damaged-run": "`warmkit runs repair` saves what can be read.",
     "training-exists": "Go on with --resume, or name another folder.",
     "training-stopped": "Go on with --resume.",
+    "nothing-to-ask": "Hide them with --set known=0, or some of them with --set known=0.1.",
     "run-exists": "Go on with --resume, or name another one with --run.",
     "sweep-exists": "Go on with --resume, or name another one with --name.",
     "no-sweep": "Leave out --resume.",
     "sweep-changed": "Resume with the same file and settings, or begin a new sweep with another --name.",
+    "not-reachable": "Name the address that reaches it: --host ADDRESS, or --public-url URL.",
     "port-taken": "Take another: --port {next}, or --port 0 for any that is free.",
 }
 SWEEP_HINTS = {"storage-not-shared": "Name one with --out."}

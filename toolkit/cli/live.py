@@ -23,11 +23,15 @@ NAMES = {
 
 
 class LiveView:
-    """Draws what a loop reports. `interactive` means that the annotator uses the terminal itself."""
+    """Draws what a loop reports. `interactive` means that the annotator uses the terminal itself.
 
-    def __init__(self, run: str, rounds: int | None, interactive: bool) -> None:
+    If it asks people, it does not guess how much time is left: nobody knows when they answer.
+    """
+
+    def __init__(self, run: str, rounds: int | None, interactive: bool, asks_people: bool = False) -> None:
         self.screen = Screen(stderr=True)
-        self.run, self.rounds, self.interactive = run, rounds, interactive
+        self.run, self.interactive = run, interactive
+        self.rounds = None if asks_people else rounds
         self.round, self.name, self.share = 0, "", 0.0
         self.known: dict[str, float | int | None] = {}
         self.begun = self.round_begun = time.monotonic()

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from toolkit.cli.annotate.listen import listen_of, listen_options
 from toolkit.cli.live import LiveView
 from toolkit.cli.output import echo, json_option, note, print_json, print_table, waiting
 from toolkit.cli.parameters import COUNT, SEED, device_option, runs_option, set_option, workers_options
@@ -15,7 +16,7 @@ from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotators import ANNOTATORS, annotator_of, check_annotator, webhook_sleep
+from toolkit.loop.annotators import ANNOTATORS, PEOPLE, annotator_of, check_annotator, webhook_sleep
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.run import create_run, locked, open_run
 from toolkit.methods import METHODS
@@ -27,6 +28,7 @@ Examples:
   warmkit loop bundled:en --rounds 3 --batch 20
   warmkit loop mine.jsonl --test test.jsonl --annotator terminal --run mine
   warmkit loop mine.jsonl --annotator label-studio --run mine
+  warmkit loop mine.jsonl --annotator label-studio --project 17 --run mine
   warmkit loop --run mine --resume
   warmkit loop --config configs/demo.yaml --set warm.beam_width=8 --json
   warmkit loop mine.jsonl --workers 2 --dashboard
@@ -42,6 +44,7 @@ Examples:
     help="Who is asked: the data set's own equations, you, whoever fills in a CSV file, or people in Label "
     "Studio (see warmkit annotate).",
 )
+@click.option("--project", type=COUNT, metavar="ID", help="Join this project of Label Studio.")
 @click.option("--method", type=click.Choice(list(METHODS)), help="The method of step one. [default: warm]")
 @click.option("--strategy", help="How problems are chosen, for instance margin, hybrid, random.")
 @click.option("--rounds", type=COUNT, help="Ask in this many rounds.")
@@ -50,7 +53,8 @@ Examples:
 @click.option("--seed", type=SEED, help="The same seed gives the same run.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
 @set_option
-@click.option("--webhook", is_flag=True, help="Let a Label Studio on this machine wake the loop early.")
+@click.option("--webhook", is_flag=True, help="Let Label Studio wake the loop early.")
+@listen_options
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--rewind", type=COUNT, metavar="ROUND", help="Undo this and all later rounds.")
 @click.option("--revoke", metavar="ID", help="Revoke all responses to a problem.")
@@ -63,6 +67,7 @@ def loop(
     test: str | None,
     name: str | None,
     annotator: str | None,
+    project: int | None,
     method: str | None,
     strategy: str | None,
     rounds: int | None,
@@ -72,6 +77,8 @@ def loop(
     config_file: Path | None,
     overrides: tuple[str, ...],
     webhook: bool,
+    host: str,
+    public_url: str | None,
     resume: bool,
     rewind: int | None,
     revoke: str | None,
@@ -92,6 +99,7 @@ def loop(
         "data": data,
         "test": test,
         "annotator.name": annotator,
+        "annotator.project": project,
         "method": method,
         "active.strategy": strategy,
         "stop.rounds": rounds,
@@ -132,10 +140,13 @@ def loop(
             echo(f"{run.folder}: responses to {revoke} do not count from the next round on.")
             return
         on_terminal, run_annotator = run.config.annotator.name == "terminal", annotator_of(run)
+        asks_people = run.config.annotator.name in PEOPLE
         with (
             computing(spec, pick_device(device), storage, note) as compute,
-            webhook_sleep(run_annotator) if webhook else nullcontext(time.sleep) as sleep,
-            LiveView(f"run {run.name}", run.config.stop.rounds, on_terminal) as view,
+            webhook_sleep(run_annotator, listen_of(host, public_url))
+            if webhook
+            else nullcontext(time.sleep) as sleep,
+            LiveView(f"run {run.name}", run.config.stop.rounds, on_terminal, asks_people) as view,
         ):
             running = Loop(run, run_annotator, view=view, compute=compute, sleep=sleep)
             stop = running.rounds()

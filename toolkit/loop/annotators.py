@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
+    from annotation.listener import Listen
     from toolkit.annotators.questions import Annotator
     from toolkit.loop.config import LoopConfig
     from toolkit.loop.run import Run
@@ -47,8 +48,16 @@ def _label_studio(run: "Run") -> "Annotator":
     from annotation.client import Client
     from annotation.keys import find_connection
 
-    title = run.config.annotator.project or f"warmkit {run.name}"
-    return LabelStudio(Client(find_connection()), run.store, title)
+    settings = run.config.annotator
+    return LabelStudio(
+        Client(find_connection()),
+        run.store,
+        settings.title or f"warmkit {run.name}",
+        join=settings.project,
+        langs=run.problems.langs,
+        overlap=settings.overlap,
+        constants=run.constants,
+    )
 
 
 def _python(run: "Run") -> "Annotator":
@@ -64,6 +73,9 @@ ANNOTATORS: dict[str, Callable[["Run"], "Annotator"]] = {
     "label-studio": _label_studio,
     "python": _python,
 }
+
+PEOPLE = ("terminal", "file", "label-studio")
+SEVERAL = ("label-studio", "python")  # who can be more than one
 
 
 def annotator_of(run: "Run") -> "Annotator":
@@ -83,12 +95,12 @@ def check_annotator(config: "LoopConfig") -> None:
 
 
 @contextmanager
-def webhook_sleep(annotator: "Annotator") -> Iterator[Callable[[float], object]]:
+def webhook_sleep(annotator: "Annotator", listen: "Listen") -> Iterator[Callable[[float], object]]:
     """A sleep that ends early when somebody annotates in Label Studio."""
     from annotation.annotator import LabelStudio
     from annotation.webhook import webhook
 
     if not isinstance(annotator, LabelStudio):
         raise WarmkitError(f"Only Label Studio can wake the loop, not the annotator {annotator.name}.")
-    with webhook(annotator.client, annotator.project) as wake_up:
+    with webhook(annotator.client, annotator.project, listen) as wake_up:
         yield wake_up.wait

@@ -6,18 +6,19 @@ Each method in METHODS and each solver in SOLVERS adds its own section.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, create_model, field_validator
+from pydantic import Field, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
+from toolkit.annotators.overlap import Adjudicate, Overlap
 from toolkit.config import Section, Seed
 from toolkit.data import ProblemSet
 from toolkit.data.constants import AUTO, ConstantChoice, choose_constants, parse_constants
 from toolkit.data.split import gold_ids
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, parse_constant
 from toolkit.errors import did_you_mean
-from toolkit.loop.annotators import ANNOTATORS
+from toolkit.loop.annotators import ANNOTATORS, SEVERAL
 from toolkit.methods import METHODS, GenerateConfig, StepOne
 from toolkit.solvers import SOLVERS, Solver
 
@@ -76,12 +77,31 @@ class AnnotatorConfig(Section):
         "majority", description="what settles a disagreement; weighted: by estimated reliability"
     )
     price: float | None = Field(None, ge=0, le=1e9, description="of an annotator's hour, for the report")
-    project: str | None = Field(None, description="title in Label Studio; null: warmkit and the run's name")
+    title: str | None = Field(
+        None, description="of a new project in Label Studio; null: warmkit and the run's name"
+    )
+    project: int | None = Field(
+        None, ge=1, le=2**63 - 1, description="number of a project in Label Studio to join; null: a new one"
+    )
+    overlap: int = Field(1, ge=1, le=100, description="people who annotate a problem, in Label Studio")
+    overlap_share: float = Field(1.0, ge=0, le=1, description="share of problems that overlap is for")
+    adjudicate: Adjudicate = Field(
+        "third", description="if they disagree: ask one more, let most decide, or leave it to you"
+    )
 
     @field_validator("name")
     @classmethod
     def _is_known(cls, name: str) -> str:
         return _check_name("annotator", name, list(ANNOTATORS))
+
+    @model_validator(mode="after")
+    def _are_several(self) -> Self:
+        if self.overlap > 1 and self.name not in SEVERAL:
+            context = {"name": self.name, "several": " or ".join(SEVERAL)}
+            raise PydanticCustomError(
+                "overlap", "overlap needs several people: {name} is one, take {several}", context
+            )
+        return self
 
 
 class _LoopConfig(Section):
@@ -172,6 +192,12 @@ class _LoopConfig(Section):
         gold = gold_ids(problems, self.known_share, self.seed)
         choice = choose_constants(problems, gold, self.seed, advance)
         return self.model_copy(update={"constants": choice.names}), choice
+
+    @property
+    def overlap(self) -> Overlap:
+        """How many people are asked, and what happens if they disagree."""
+        people = self.annotator
+        return Overlap(people.overlap, people.overlap_share, people.adjudicate, self.seed)
 
     @property
     def known_share(self) -> float:

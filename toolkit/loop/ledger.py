@@ -34,7 +34,9 @@ CREATE TABLE IF NOT EXISTS metrics (
 
 COLUMNS = ", ".join(field.name for field in fields(Response))
 GOLD = "gold"  # the kind of a gold question: its equation is known
-REVOKED, UNDONE = 1, 2  # why a response no longer counts: it was revoked, or its round was undone
+# Why a response no longer counts. A revoked one does not come back by itself; one that is undone was given by
+# a program, which gives it again when the round is done again.
+REVOKED, UNDONE = 1, 2
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,8 @@ class Ledger(Database):
     def record(self, responses: Iterable[Response]) -> int:
         """Record the new responses, and count them. The same response twice counts once.
 
-        A revoked response stays revoked until its annotator changes it. A response of an undone round
-        is new again.
+        A revoked response stays revoked until its annotator changes or submits it again. A response that
+        was undone is new again.
         """
         new = 0
         for response in responses:
@@ -157,13 +159,25 @@ class Ledger(Database):
                 (problem_id,),
             ).rowcount
 
-    def rewind(self, round_: int) -> None:
-        """Undo a round and all after it. Responses to them stay in the ledger, but no longer count."""
+    def revoked(self) -> dict[tuple[str, int], int]:
+        """How many responses to a problem were revoked in a round: it has to be asked that often again."""
+        query = (
+            f"SELECT problem_id, round, count(*) FROM responses WHERE revoked = {REVOKED} "
+            "GROUP BY problem_id, round"
+        )
+        return {(name, at): count for name, at, count in self.rows("responses", records.REVOKED, query)}
+
+    def rewind(self, round_: int, *, revoke: bool) -> None:
+        """Undo a round and all after it. Responses to them stay in the ledger, but no longer count.
+
+        `revoke` is for people: what they said is still where they said it, and must not come back from there.
+        """
+        mark = REVOKED if revoke else UNDONE
         with self.transaction():
             for table in ("stages", "asked", "metrics"):
                 self._db.execute(f"DELETE FROM {table} WHERE round >= ?", (round_,))
             self._db.execute(
-                f"UPDATE responses SET revoked = {UNDONE} WHERE round >= ? AND NOT revoked", (round_,)
+                f"UPDATE responses SET revoked = {mark} WHERE round >= ? AND NOT revoked", (round_,)
             )
             self._db.execute("DELETE FROM facts WHERE name = 'end'")
 

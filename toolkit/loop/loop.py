@@ -128,9 +128,11 @@ class Loop:
                 self._generate(round_)
                 if self.config.solver_each_round:
                     self._solver(round_)
-                stop = why_stop(self.state.history(round_), self.config.stop)
-                if stop is not None:
-                    break
+                # A round that was chosen is finished, whatever the answers so far say to the rules.
+                if self.ledger.result(round_, "choose") is None:
+                    stop = why_stop(self.state.history(round_), self.config.stop)
+                    if stop is not None:
+                        break
                 self._choose(round_)
                 self._annotate(round_)
                 round_ += 1
@@ -170,7 +172,7 @@ class Loop:
         opened = self._stage(round_, "open", work)
         for name in opened["set_aside"]:
             self._say_unreliable(name, "What they wrote is kept, and others are asked.")
-        self.view.figures(known=len(opened["templates"]), labels=opened["answered"])
+        self.view.figures(known=len(opened["templates"]), labels=self.state.labels(round_))
 
     def _train(self, round_: int) -> None:
         run = self.state.run

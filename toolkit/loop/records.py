@@ -102,6 +102,7 @@ ASKED = TypeAdapter(list[AskedRow])
 RESPONSES = TypeAdapter(list[ResponseRow])
 METRICS = TypeAdapter(list[MetricRow])
 VERSION = TypeAdapter(list[tuple[int, int]])
+REVOKED = TypeAdapter(list[tuple[str, RoundNumber, Count]])
 
 # Whole rows, all columns of a table.
 WholeStage = tuple[RoundNumber, str, Seconds, str]

@@ -11,6 +11,7 @@ from toolkit.active.calibration import Reliability, reliability
 from toolkit.active.confidence import posterior
 from toolkit.active.cost import LabelCost
 from toolkit.annotators.resolve import Resolution
+from toolkit.annotators.wording import shown_candidates
 from toolkit.config import to_yaml
 from toolkit.data import write_table
 from toolkit.data.export import with_equations
@@ -30,6 +31,7 @@ from toolkit.statistics import Difference
 from toolkit.storage.atomic import replacing
 
 MOST_SPURIOUS = 20
+MOST_CANDIDATES = 8  # of a question
 SHOWN_PACKAGES = ("warmkit", "torch", "polars")
 
 
@@ -58,6 +60,7 @@ def run_figures(state: RunState) -> report.RunFigures:
     last = _last_generated(run)
     final, references = ledger.result(last, "solver"), _references(state)
     before, after, temperature = _calibration(state, last)
+    verdicts = state.verdicts()
     return report.RunFigures(
         name=run.name,
         data=config.data,
@@ -89,6 +92,8 @@ def run_figures(state: RunState) -> report.RunFigures:
         after=after,
         temperature=temperature,
         asked=_asked(state),
+        responses=len(verdicts),
+        usable=verdicts.count("accepted"),
         disputed=_disputed(state),
         spurious=_spurious(state, last),
         stage_seconds=stage_seconds(run),
@@ -218,7 +223,11 @@ def _asked_problem(
     state: RunState, item: BatchItem, rows: pl.DataFrame | None, resolution: Resolution | None
 ) -> report.Asked:
     row = state.problems.row[item.problem_id]
-    candidates = [] if rows is None else list(rows.select("equation", "posterior").head(8).iter_rows())
+    candidates = []
+    if rows is not None:
+        best = rows.head(MOST_CANDIDATES)
+        shown = shown_candidates(state.problems, item.problem_id, best["template"])
+        candidates = [(one.equation, share) for one, share in zip(shown, best["posterior"], strict=True)]
     top = None if rows is None else int(rows["klass"][0])
     was_top = None
     if resolution is not None and resolution.klasses and top is not None:
@@ -232,13 +241,19 @@ def _asked_problem(
         why=item.why,
         confidence=candidates[0][1] if candidates else None,
         candidates=candidates,
-        verdict=resolution.verdict if resolution else "pending",
+        verdict=_verdict(resolution),
         equation=resolution.equation if resolution else None,
         annotator=", ".join(resolution.annotators) if resolution else None,
         reason=(resolution.reason or None) if resolution else None,
         was_top=was_top,
         seconds=resolution.seconds if resolution else None,
     )
+
+
+def _verdict(resolution: Resolution | None) -> str:
+    if resolution is None:
+        return "pending"
+    return "disagreement" if resolution.disagreement else resolution.verdict
 
 
 def _disputed(state: RunState) -> list[report.Disputed]:
@@ -254,6 +269,7 @@ def _disputed(state: RunState) -> list[report.Disputed]:
                     ", ".join(resolution.annotators),
                     resolution.reason,
                     state.problems.langs[row],
+                    resolution.disagreement,
                 )
             )
     return disputed

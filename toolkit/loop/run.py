@@ -26,10 +26,11 @@ from toolkit.data import Candidates, ProblemSet, read_problems, write_table
 from toolkit.data.constants import AUTO, ConstantChoice, joined
 from toolkit.data.export import EQUATIONS
 from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
-from toolkit.data.split import split
+from toolkit.data.split import chosen_gold, split
 from toolkit.equations import Constant, EquationError, Expr, parse_template
 from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
+from toolkit.loop.annotators import PEOPLE
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.gold import with_gold_file
 from toolkit.loop.ledger import Ledger
@@ -143,7 +144,7 @@ class Run:
         last = max((done for done, _, _ in self.ledger.stages()), default=0)
         if not 1 <= round_ <= last:
             raise WarmkitError(f"{self.name}: there is no round {round_} to undo; the last one is {last}.")
-        self.ledger.rewind(round_)
+        self.ledger.rewind(round_, revoke=self.config.annotator.name in PEOPLE)
         for later in range(round_, last + 1):
             shutil.rmtree(self.round_folder(later), ignore_errors=True)
 
@@ -163,6 +164,8 @@ def create_run(
     problems = with_gold_file(problems, config)
     config, choice = config.with_chosen_constants(problems)
     problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
+    if config.annotator.name in PEOPLE:
+        _refuse_known(problems, config)
 
     def begin_ledger(building: Path) -> None:
         with closing(Ledger(building / "state.sqlite", new=True)) as ledger, ledger.transaction():
@@ -176,6 +179,17 @@ def create_run(
     run = Run(folder, config, Ledger(folder / "state.sqlite"))
     run.__dict__.update(problems=problems, test=test)  # they need not be read again
     return run
+
+
+def _refuse_known(problems: ProblemSet, config: LoopConfig) -> None:
+    """Raise an error if people would be asked nothing, which they would only learn after the training."""
+    known = chosen_gold(problems, config.known_share, config.seed)
+    if len(known) == len(problems):
+        raise WarmkitError(
+            f"{config.data}: all of its {len(problems):,} problems have equations, so there is nothing to "
+            "ask.",
+            "nothing-to-ask",
+        )
 
 
 def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:

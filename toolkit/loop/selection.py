@@ -9,6 +9,7 @@ from toolkit.active.acquire import Pool, Strategy, Votes, choose
 from toolkit.active.confidence import Floats
 from toolkit.active.cost import fit_seconds, predicted_seconds
 from toolkit.annotators.questions import ShownCandidate
+from toolkit.annotators.wording import shown_candidates
 from toolkit.data import Candidates, ProblemSet
 from toolkit.errors import WarmkitError
 from toolkit.loop.generation import candidates_of
@@ -56,8 +57,9 @@ def _shown(
     rows = candidates.by_problem.get(problem_id)
     if rows is None:
         return ()
-    best = rows.head(state.config.annotator.candidates).select("equation", "template").iter_rows()
-    shown = [ShownCandidate(*row) for row in best]
+    shown = shown_candidates(
+        state.problems, problem_id, rows["template"][: state.config.annotator.candidates]
+    )
     return tuple(
         sorted(shown, key=lambda candidate: digest(state.config.seed, round_, problem_id, *candidate))
     )

@@ -1,6 +1,7 @@
 """The state of a run: its problems, D_s at each round, its candidates, and their figures."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -9,19 +10,21 @@ import polars as pl
 
 from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
+from toolkit.annotators.judge import AnnotationVerdict, Judgement
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.team import Team
+from toolkit.annotators.wording import complaint
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
 from toolkit.data.constants import joined
 from toolkit.equations import Constant, Expr, show
 from toolkit.errors import WarmkitError
-from toolkit.loop.gold import given_equations, gold_questions
+from toolkit.loop.gold import given_equations
 from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
-from toolkit.loop.team import team_of
+from toolkit.loop.team import counted_responses, last_opened, team_of
 
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
 
@@ -32,7 +35,7 @@ class RunState:
     def __init__(self, run: Run) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.problems, self.test = run.problems, run.test
-        self._resolver = Resolver(self.problems, not self.config.fixed_constants)
+        self._resolver = Resolver(self.problems, run.config.overlap, not self.config.fixed_constants)
         self._with_constants: dict[tuple[Constant, ...], ProblemSet] = {}
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._team: tuple[object, Team] = (None, Team(()))
@@ -58,16 +61,11 @@ class RunState:
         return self._resolutions[1]
 
     def _resolve(self, aside: Collection[str]) -> dict[str, Resolution]:
-        gold, weights = gold_questions(self.ledger), None
+        weights = None
         if self.config.annotator.votes == "weighted":
             consensus = self.team().consensus
             weights = {name: consensus.weight(name) for name in consensus.accuracy}
-        responses = [
-            response
-            for response in self.ledger.responses()
-            if response.annotator not in aside and response.problem_id not in gold
-        ]
-        return self._resolver.resolve(responses, weights)
+        return self._resolver.resolve(counted_responses(self.ledger, aside), weights)
 
     def team(self) -> Team:
         """All annotators so far."""
@@ -78,13 +76,21 @@ class RunState:
 
     def set_aside(self) -> frozenset[str]:
         """Annotators whose responses do not count since the last round was opened."""
-        last = max((round_ for round_, stage, _ in self.ledger.stages() if stage == "open"), default=0)
+        last = last_opened(self.ledger)
         if last not in self._aside:
             opened = self.ledger.result(last, "open")
             if opened is None:
                 return frozenset()
             self._aside[last] = frozenset(opened["set_aside"])
         return self._aside[last]
+
+    def verdicts(self) -> list[AnnotationVerdict]:
+        """The verdict on each response that was not withdrawn."""
+        return [
+            self._resolver.judgement(response).verdict
+            for response in self.ledger.responses()
+            if response.problem_id in self.problems.row and response.kind != "withdrawn"
+        ]
 
     def candidates(self, round_: int) -> Candidates:
         """The candidates of a round that has generated."""
@@ -102,18 +108,22 @@ class RunState:
         """The current D_s as templates, and how many problems annotators have settled."""
         aside = sorted(self.team().unreliable()) if self.config.annotator.set_aside else []
         resolutions = self._resolve(aside)
-        given = given_equations(self.problems, self.config)
         accepted = {
             problem_id: resolution.template
             for problem_id, resolution in resolutions.items()
             if resolution.template is not None
         }
-        templates = {problem_id: show(template) for problem_id, template in (given | accepted).items()}
+        templates = {problem_id: show(template) for problem_id, template in (self.given | accepted).items()}
         return {
             "templates": templates,
             "answered": sum(map(self.is_settled, resolutions.values())),
             "set_aside": aside,
         }
+
+    @cached_property
+    def given(self) -> dict[str, Expr]:
+        """D_s before anybody is asked: problem → template."""
+        return given_equations(self.problems, self.config)
 
     def known(self, round_: int) -> dict[str, Expr]:
         """D_s when the round began: problem → template."""
@@ -132,6 +142,10 @@ class RunState:
         """How many problems annotators had settled when the round began."""
         opened = self.ledger.result(round_, "open")
         return opened["answered"] if opened else 0
+
+    def labels(self, round_: int) -> int:
+        """How many equations of D_s came from annotators when the round began."""
+        return len(self.known(round_).keys() - self.given.keys())
 
     def round(self, round_: int, compute: Compute) -> Round:
         """The round as a `Round`, which trains and generates."""
@@ -162,11 +176,12 @@ class RunState:
         ]
 
     def is_settled(self, resolution: Resolution) -> bool:
-        return resolution.verdict != "rejected" or resolution.rejections >= self.config.annotator.attempts
+        """Whether enough people have answered, or too many answers were rejected."""
+        return not resolution.missing or resolution.rejections >= self.config.annotator.attempts
 
     def questions(self, batch: Sequence[BatchItem]) -> list[Question]:
         """The unsettled problems of a batch as questions, with the complaint about the last answer."""
-        resolutions, table = self.resolutions(), self.problems.table
+        resolutions, table, revoked = self.resolutions(), self.problems.table, self.ledger.revoked()
         answered = {response.problem_id for response in self.ledger.responses()}
         unsettled = []
         for item in batch:
@@ -185,12 +200,27 @@ class RunState:
                     lang=self.problems.langs[row],
                     numbers=self.problems.numbers[row],
                     candidates=item.candidates,
-                    complaint=resolution.reason if resolution else None,
-                    attempt=resolution.rejections if resolution else 0,
+                    complaint=self._complaint(resolution.rejected, row) if resolution else None,
+                    attempt=(resolution.rejections if resolution else 0)
+                    + revoked.get((item.problem_id, item.round), 0),
                     confidence=top.posterior if top else None,
+                    wanted=resolution.missing if resolution else self.config.overlap.wanted(item.problem_id),
                 )
             )
         return unsettled
+
+    def _complaint(self, rejected: Judgement | None, row: int) -> str | None:
+        if rejected is None:
+            return None
+        problems = self.problems
+        return complaint(
+            problems.langs[row],
+            rejected.equation or "",
+            rejected.reason,
+            problems.numbers[row],
+            problems.answers[row],
+            problems.constants,
+        )
 
     # Figures
 
@@ -222,7 +252,7 @@ class RunState:
         mean = float(np.mean(confidences)) if confidences else 1.0
         reached = [problem_id in top or problem_id in known for problem_id in self.problems.ids]
         return {
-            "labels": self.answered(round_),
+            "labels": self.labels(round_),
             "known": len(known),
             "reached": float(np.mean(reached)),
             "gold_equivalent": gold,
@@ -255,7 +285,7 @@ class RunState:
             solver = self.ledger.result(done, "solver")
             history.append(
                 Progress(
-                    labels=result["labels"],
+                    labels=self.answered(done),
                     pool=len(self.askable(done)),
                     predictions=[
                         top[problem_id].klass if problem_id in top else None for problem_id in fixed

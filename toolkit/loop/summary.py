@@ -5,10 +5,15 @@ from typing import Any, Literal
 
 import polars as pl
 
+from toolkit.annotators.resolve import Resolver
+from toolkit.data import ProblemSet
+from toolkit.data.schema import PROBLEMS
 from toolkit.equations import show
 from toolkit.loop.run import Run
+from toolkit.loop.team import counted_responses, last_opened
 from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
+from toolkit.storage.tables import read_parquet
 
 Activity = Literal["running", "stopped", "ended"]
 
@@ -20,9 +25,9 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
     end = run.ledger.fact("end") or {}
     return {
         "run": run.name,
-        "constants": [show(constant) for constant in run.constants_in(_last_opened(run))],
+        "constants": [show(constant) for constant in run.constants_in(last_opened(run.ledger))],
         "rounds": len({item.round for item in run.ledger.batch()}),
-        "labels": int(last.get(("pool", "labels"), 0)),
+        "labels": label_count(run),
         "reached": last.get(("pool", "reached")),
         "gold_equivalent": last.get(("pool", "gold_equivalent")),
         "answer_accuracy": last.get(("test", "answer_accuracy")),
@@ -33,8 +38,18 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
     }
 
 
-def _last_opened(run: Run) -> int:
-    return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "open"), default=0)
+def label_count(run: Run) -> int:
+    """How many equations the ledger has from annotators now, those of a round that is open included."""
+    opened = run.ledger.result(last_opened(run.ledger), "open")
+    responses = counted_responses(run.ledger, opened["set_aside"] if opened else ())
+    if not responses:
+        return 0
+    # Only what was answered is read: a large run must not slow down the list of runs.
+    path = run.folder / "problems.parquet"
+    answered = pl.col("id").is_in({response.problem_id for response in responses})
+    problems = ProblemSet.from_frame(read_parquet(path, PROBLEMS).filter(answered), run.constants, str(path))
+    resolver = Resolver(problems, run.config.overlap, not run.config.fixed_constants)
+    return sum(found.template is not None for found in resolver.resolve(responses).values())
 
 
 def right_answers(run: Run) -> dict[str, bool]:

@@ -25,7 +25,7 @@ class Asked:
     why: str  # "uncertain: two classes within 0.08", "random", "unsolved"
     confidence: float | None  # None if nothing was found
     candidates: Sequence[tuple[str, float]]  # equation, posterior
-    verdict: str  # accepted, rejected, disputed, skipped, pending
+    verdict: str  # accepted, rejected, disputed, disagreement, skipped, pending
     equation: str | None
     annotator: str | None
     reason: str | None
@@ -41,6 +41,7 @@ class Disputed:
     annotator: str
     note: str
     lang: str = ""
+    disagreement: bool = False  # equations differ; nobody says that the answer is wrong
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class RunFigures:
     after: Reliability | None
     temperature: float
     asked: Sequence[Asked] = ()
+    responses: int = 0  # of annotators, all attempts included
+    usable: int = 0  # of these, those with an equation that holds
     disputed: Sequence[Disputed] = ()
     spurious: Sequence[Spurious] = ()
     constants: Sequence[str] = ()

@@ -10,7 +10,7 @@ from toolkit.report.values import count, known, number, percent
 
 CARDS = 50  # of a round: more would make a page that no one reads and a phone cannot hold
 CANDIDATES = 5
-VERDICTS = ("accepted", "rejected", "disputed", "skipped", "pending")
+VERDICTS = ("accepted", "rejected", "disputed", "disagreement", "skipped", "pending")
 
 
 def asked(figures: RunFigures) -> Html:
@@ -112,21 +112,42 @@ def _few(cards: Sequence[Html], noun: str) -> list[Child]:
 
 def disputed(figures: RunFigures) -> Html:
     heading = "Disputed problems"
-    how = "Annotators say the answer in the data is wrong: these problems were set aside for you to check."
+    how = (
+        "These problems were set aside for you to check: an annotator says that the answer in the data is"
+        " wrong, or the equations of several annotators mean different things."
+    )
+    groups = {
+        "The answer is disputed": [case for case in figures.disputed if not case.disagreement],
+        "Annotators disagree": [case for case in figures.disputed if case.disagreement],
+    }
     if not figures.disputed:
-        return section("disputed", heading, how, missing("No answer was disputed."))
+        return section("disputed", heading, how, missing("No answer was disputed, and nobody disagreed."))
     return section(
-        "disputed", heading, how, _few([_dispute(case) for case in figures.disputed], "more problem")
+        "disputed",
+        heading,
+        how,
+        [
+            [tag("h3", name), _few([_dispute(case) for case in cases], "more problem")]
+            for name, cases in groups.items()
+            if cases
+        ],
     )
 
 
 def _dispute(case: Disputed) -> Html:
     return tag(
         "article",
-        _head(case.problem_id, tag("span", "disputed", class_="badge disputed")),
+        _head(
+            case.problem_id,
+            tag("span", "disagreement" if case.disagreement else "disputed", class_="badge disputed"),
+        ),
         problem(case.text, case.lang),
         tag("p", "Answer in the data ", tag("b", number(case.answer)), class_="answer"),
-        tag("p", tag("b", case.annotator or "The annotator"), ": ", case.note or "no note", class_="said"),
+        tag("p", case.note, class_="said")
+        if case.disagreement
+        else tag(
+            "p", tag("b", case.annotator or "The annotator"), ": ", case.note or "no note", class_="said"
+        ),
         class_="card",
     )
 

@@ -7,6 +7,7 @@ from toolkit.report.parts import missing, plots, section, table
 from toolkit.report.results import RUN, WITHIN_CHANCE
 from toolkit.report.values import count, duration, gain, known, middle, number, percent
 
+ORACLE = "oracle"  # the annotator that always answers the same
 REJECTED = 8  # constants that were not chosen: the strongest are enough
 
 
@@ -77,11 +78,9 @@ def _facts(figures: RunFigures) -> list[Child]:
         )
     else:
         facts.append("How long annotators took is not known.")
-    questions = [question.verdict for question in figures.asked if question.verdict != "pending"]
-    if questions:
-        used = questions.count("accepted")
-        share = percent(used / len(questions), 0)
-        facts.append(f"{used:,} of {count(len(questions), 'response')} could be used ({share}).")
+    if figures.responses:
+        share = percent(figures.usable / figures.responses, 0)
+        facts.append(f"{figures.usable:,} of {count(figures.responses, 'response')} could be used ({share}).")
     won = figures.gains.get(RUN)
     if won is not None and figures.labels:
         if won.is_chance:
@@ -101,7 +100,10 @@ def reproduce(figures: RunFigures) -> Html:
     return section(
         "reproduce",
         "Run it again",
-        "This command, with this config and these versions, gives the same run.",
+        "This command, with this config and these versions, gives the same run."
+        if figures.annotator == ORACLE
+        else "This command, with this config and these versions, gives the same run as far as people answer "
+        "the same.",
         tag("pre", tag("code", figures.command), class_="command", tabindex="0")
         if figures.command
         else missing("The command was not recorded."),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from toolkit.cli.annotate.listen import listen_of, listen_options
 from toolkit.cli.annotate.stopping import until_stopped
 from toolkit.cli.output import echo, json_option, print_json, waiting
 from toolkit.cli.parameters import device_option, runs_option
@@ -17,16 +18,20 @@ from toolkit.errors import WarmkitError
     epilog="""\b
 Examples:
   warmkit annotate backend --run mine
-  warmkit annotate backend --run mine --port 9090 --json"""
+  warmkit annotate backend --run mine --port 9090 --json
+  warmkit annotate backend --run mine --port 9090 --public-url https://models.example.org/mine"""
 )
 @click.option("--run", "name", required=True, help="The run whose newest model makes suggestions.")
 @click.option(
     "--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="0 is any free port."
 )
+@listen_options
 @runs_option
 @device_option
 @json_option
-def backend(name: str, port: int, runs: Path, device: str, as_json: bool) -> None:
+def backend(
+    name: str, port: int, host: str, public_url: str | None, runs: Path, device: str, as_json: bool
+) -> None:
     """Let Label Studio ask the newest model of a run for equations, until Ctrl-C.
 
     The backend is added to the run's project, and removed at the end. In the Data Manager: choose tasks,
@@ -55,13 +60,11 @@ def backend(name: str, port: int, runs: Path, device: str, as_json: bool) -> Non
         with waiting("Loading the model"):
             suggester = Suggester(run.folder, run.config.generate.width, pick_device(device))
             client = stack.enter_context(Client(find_connection()))
-            if not client.connection.is_local:
-                raise WarmkitError(
-                    f"{client.url}: it can't reach this machine: warmkit listens on loopback alone."
-                )
+            listen = listen_of(host, public_url, port)
+            listen.check(client.connection)
             secret = secrets.token_urlsafe(32)
             answer = Backend(suggester, answers).answer
-            url = stack.enter_context(listening(answer, secret, LARGEST, port))
+            url = stack.enter_context(listening(answer, secret, LARGEST, listen))
             stack.enter_context(attached(client, project, url, secret))
         project_url = f"{client.url}/projects/{project}"
         if as_json:

@@ -4,12 +4,13 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
 from annotation.check import Finding, examine, who
 from annotation.client import Client
-from annotation.keys import KEY, Connection, clean_url, store_connection, stored_key
+from annotation.keys import CA, KEY, Connection, clean_url, store_connection, stored_ca, stored_key
 from toolkit.cli.output import echo, json_option, print_json, waiting
 from toolkit.screen import harmless
 
@@ -19,12 +20,19 @@ from toolkit.screen import harmless
 Examples:
   warmkit annotate connect https://label.example.org
   warmkit annotate connect http://127.0.0.1:8080 --check
+  warmkit annotate connect https://label.example.org --ca our-authority.pem
   LABEL_STUDIO_API_KEY=$(pass label-studio) warmkit annotate connect https://label.example.org --json"""
 )
 @click.argument("url")
+@click.option(
+    "--ca",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The certificate of the server's own authority (PEM).",
+)
 @click.option("--check", is_flag=True, help="Show what works on the server; uses the stored key.")
 @json_option
-def connect(url: str, check: bool, as_json: bool) -> None:
+def connect(url: str, ca: Path | None, check: bool, as_json: bool) -> None:
     """Use the Label Studio at URL for all other commands.
 
     The key is a personal access token or a legacy token from Label Studio's Account & Settings. It is read
@@ -32,7 +40,8 @@ def connect(url: str, check: bool, as_json: bool) -> None:
     """
     url = clean_url(url)
     key = os.environ.get(KEY) or (check and stored_key(url)) or _ask(url)
-    connection = Connection(url, key)
+    authority = str(ca.absolute()) if ca else os.environ.get(CA) or stored_ca(url)
+    connection = Connection(url, key, authority)
     if connection.warning:
         echo(f"warning: {connection.warning}", err=True)
     with Client(connection) as client:

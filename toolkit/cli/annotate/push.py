@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   warmkit annotate push mine.jsonl --candidates candidates.parquet
-  warmkit annotate push mine.jsonl --project "Grade 5" --store grade-5 --dry-run
+  warmkit annotate push mine.jsonl --title "Grade 5" --store grade-5 --dry-run
+  warmkit annotate push mine.jsonl --project 17
   warmkit annotate push --run mine"""
 )
 @click.argument("data", required=False)
 @click.option("--candidates", type=click.Path(path_type=Path), help="The file that `warmkit generate` wrote.")
-@click.option("--project", metavar="TITLE", help="The title of a new project. [default: warmkit]")
+@click.option("--title", help="The title of a new project. [default: warmkit]")
+@click.option("--project", type=COUNT, metavar="ID", help="Join this project instead of making one.")
 @click.option("--round", "round_", default=1, show_default=True, type=COUNT, help="Ask in this round.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be sent.")
 @target_options
@@ -35,7 +37,8 @@ Examples:
 def push(
     data: str | None,
     candidates: Path | None,
-    project: str | None,
+    title: str | None,
+    project: int | None,
     round_: int,
     dry_run: bool,
     folder: Path | None,
@@ -70,9 +73,9 @@ def push(
             missing = len(missing_keys(target.store, asked))
             _print_dry_run(missing, len(asked) - missing, target.store.folder, as_json)
             return
-        title = project or (f"warmkit {run_name}" if run_name else "warmkit")
+        title = title or (f"warmkit {run_name}" if run_name else "warmkit")
         used = target.constants if problems is None else problems.constants
-        _push(target, asked, title, used, as_json)
+        _push(target, asked, title, project, used, as_json)
 
 
 def _store_exists(path: Path) -> bool:
@@ -82,7 +85,12 @@ def _store_exists(path: Path) -> bool:
 
 
 def _push(
-    target: Target, asked: "list[Question]", title: str, constants: tuple[Constant, ...], as_json: bool
+    target: Target,
+    asked: "list[Question]",
+    title: str,
+    project: int | None,
+    constants: tuple[Constant, ...],
+    as_json: bool,
 ) -> None:
     from annotation.client import Client
     from annotation.keys import find_connection
@@ -90,7 +98,8 @@ def _push(
     from annotation.push import push as send
 
     with Client(find_connection()) as client:
-        found = ensure_project(client, target.store, title)
+        langs = [question.lang for question in asked]
+        found = ensure_project(client, target.store, title, join=project, langs=langs)
         warn(found.warnings)
         with target.store.transaction():
             target.store.set_fact("constants", [show(constant) for constant in constants])

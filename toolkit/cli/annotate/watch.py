@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from toolkit.cli.annotate.listen import listen_of, listen_options
 from toolkit.cli.annotate.pull import fetch
 from toolkit.cli.annotate.target import Target, opened, target_options, warn
 from toolkit.cli.output import echo, print_json
@@ -33,29 +34,39 @@ Examples:
     metavar="SECONDS",
     help="Ask this often; less often while nothing is new.",
 )
-@click.option("--webhook", is_flag=True, help="Let Label Studio on this machine signal new annotations.")
+@click.option("--webhook", is_flag=True, help="Let Label Studio signal new annotations.")
+@listen_options
 @target_options
 @click.option("--json", "as_json", is_flag=True, help="Print each annotation as one JSON object per line.")
 def watch(
-    every: float, webhook: bool, folder: Path | None, run_name: str | None, runs: Path, as_json: bool
+    every: float,
+    webhook: bool,
+    host: str,
+    public_url: str | None,
+    folder: Path | None,
+    run_name: str | None,
+    runs: Path,
+    as_json: bool,
 ) -> None:
     """Show annotations as they arrive, until every task is answered, or Ctrl-C."""
     with opened(folder, run_name, runs) as target:
         try:
-            with _webhook_sleep(target) if webhook else nullcontext(time.sleep) as sleep:
+            woken = _webhook_sleep(target, host, public_url) if webhook else nullcontext(time.sleep)
+            with woken as sleep:
                 _watch(target, every, sleep, as_json)
         except KeyboardInterrupt:
             sys.exit(130)
 
 
 @contextmanager
-def _webhook_sleep(target: Target) -> Iterator[Sleep]:
+def _webhook_sleep(target: Target, host: str, public_url: str | None) -> Iterator[Sleep]:
     """A sleep that the webhook of the project ends early."""
     from annotation.client import Client
     from annotation.keys import find_connection
     from annotation.webhook import webhook
 
-    with Client(find_connection()) as client, webhook(client, target.store.project or 0) as wake_up:
+    listen = listen_of(host, public_url)
+    with Client(find_connection()) as client, webhook(client, target.store.project or 0, listen) as wake_up:
         yield wake_up.wait
 
 
@@ -64,6 +75,7 @@ def _watch(target: Target, every: float, sleep: Sleep, as_json: bool) -> None:
 
     summary, last, pause = target.summary, target.store.last(), every
     shown: tuple[str, ...] = ()
+    told, url = "", target.store.project_url
     while True:
         try:
             new, warnings = fetch(target)
@@ -94,5 +106,8 @@ def _watch(target: Target, every: float, sleep: Sleep, as_json: bool) -> None:
             if not as_json:
                 echo(f"All {status.tasks:,} tasks are answered.")
             return
+        if (waiting := f"Waiting for {status.open:,} of {status.tasks:,} tasks: {url}") != told:
+            echo(waiting, err=True)
+        told = waiting
         pause = every if new else min(1.5 * pause, max(SLOWEST, every))
         sleep(pause)

@@ -159,7 +159,7 @@ instance <code>(76 - 25) * 2</code>. Click the box or go there with Tab, write, 
 Enter, then Ctrl+Enter.</p>
 <p>• <b>b</b>: the problem is bad. Say why: the answer key is wrong (<b>k</b>), it can't be solved
 (<b>n</b>), the text is unclear (<b>u</b>), it is no word problem (<b>p</b>).</p>
-<p>• Not sure? Skip it. Skipping is better than guessing.</p>
+<p>• Not sure? <b>Ctrl+Space</b> skips it. Skipping is better than guessing.</p>
 <p>• A line in red says why the last equation for this problem could not be used.</p>
 """
 

@@ -57,6 +57,9 @@ class PageLabels:
     )
     """Why a problem is bad, in this order."""
     complaint: str = "The last equation could not be used"
+    rejections: tuple[str, str, str, str] | None = None
+    """Why an equation was rejected: there is none, it can't be read, it has other numbers than the text, it
+    gives {value} and not {answer}. None: the sentence of the judge, which is English."""
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,12 @@ _LABELS = PageLabels(
     bad="题目有问题",
     reasons=("给出的答案是错的", "根据题目无法求解", "题意不清楚", "这不是应用题"),
     complaint="上一个算式不能使用",
+    rejections=(
+        "没有写算式。",
+        "无法识别：请只用数字、+ - * / ^ 和括号。",
+        "用了题目里没有的数字，或者没有用题目里的数字。",
+        "它等于{value}，而答案是{answer}。",
+    ),
 )
 
 _INSTRUCTIONS = """\
@@ -123,7 +129,7 @@ _INSTRUCTIONS = """\
 <p>• 按 <b>1 … 9</b> 选算式，按 <b>Ctrl+Enter</b> 提交。</p>
 <p>• <b>o</b>：都不合适，自己写算式，按 Enter，再按 Ctrl+Enter。</p>
 <p>• <b>b</b>：题目有问题，请选原因。</p>
-<p>• 不确定就跳过（Skip）。</p>
+<p>• 不确定就跳过：按 <b>Ctrl+Space</b>（Skip）。</p>
 """
 
 LANGUAGE = Language(

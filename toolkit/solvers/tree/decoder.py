@@ -48,7 +48,7 @@ class Gated(nn.Module):
 class TreeDecoder(nn.Module):
     """The attention is a scaled dot product (Vaswani et al. 2017), where Xie and Sun add and take a tanh.
 
-    There is no dropout but in the encoder, where Xie and Sun drop goals, contexts and embeddings too: without it
+    There is no dropout but in the encoder. Xie and Sun drop goals, contexts and embeddings too; without that,
     the same number of epochs comes much further.
     """
 
