@@ -39,6 +39,7 @@ SMALL = (
     "batch=32",
     "lr=0.008",
     "dropout=0.1",
+    "decoder_dropout=0.1",
     "max_tokens=9",
     "members=1",
 )
@@ -107,7 +108,7 @@ def test_level_by_level_gives_the_probability_that_step_by_step_does(templates):
     """Training computes levels of known trees, beam search positions of growing ones: one model, two ways."""
     torch.manual_seed(len(templates))
     prefixes = [TOKENS.encode(template) for template in templates]
-    decoder, longest = TreeDecoder(4, 5), 15
+    decoder, longest = TreeDecoder(4, 5, 0.0), 15
     source = _source(decoder, 2)
     owner = [i % 2 for i in range(len(prefixes))]  # a text may have several trees
     with torch.no_grad():
@@ -126,7 +127,7 @@ def test_level_by_level_gives_the_probability_that_step_by_step_does(templates):
 
 def test_a_beam_has_the_probability_of_its_tree_however_often_beams_changed_places():
     torch.manual_seed(0)
-    decoder, longest = TreeDecoder(8, 5), 9
+    decoder, longest = TreeDecoder(8, 5, 0.0), 9
     for weight in decoder.parameters():
         weight.data *= 2.0  # unlike probabilities: texts finish at different positions
     source = _source(decoder, 6, hidden=8)

@@ -172,7 +172,14 @@ def test_ctrl_c_ends_the_processes_too(tmp_path, monkeypatch):
 def test_the_best_epoch_of_the_held_out_answers_is_kept(monkeypatch, tmp_path):
     monkeypatch.setattr(member, "LEAST_HELD_OUT", 10)
     seen: list[SolverProgress] = []
-    settings = {"held_out": 0.25, "epochs": 12, "hidden": 32, "lr": 0.01, "dropout": 0.0}
+    settings = {
+        "held_out": 0.25,
+        "epochs": 12,
+        "hidden": 32,
+        "lr": 0.01,
+        "dropout": 0.0,
+        "decoder_dropout": 0.0,
+    }
     solver = fit(problems_of(120), settings, on_progress=seen.append)
     shares = [now.right for now in seen if now.right is not None]
     assert max(shares) > 0

@@ -13,7 +13,8 @@ from toolkit.solvers import fit_solver
 from toolkit.solvers.tree import member
 
 SETTINGS = {
-    **{"hidden": 8, "embedding": 8, "epochs": 3, "members": 2, "max_tokens": 9, "batch": 8, "dropout": 0.0},
+    **{"hidden": 8, "embedding": 8, "epochs": 3, "members": 2, "max_tokens": 9, "batch": 8},
+    **{"dropout": 0.0, "decoder_dropout": 0.0},
     **{"held_out": 0.25, "lr": 0.01},
 }
 WORKER = """

@@ -7,8 +7,22 @@ from pydantic import Field
 from toolkit.config import Section
 
 MANY = 10_000  # problems
-FEW_PROBLEMS = {"hidden": 128, "epochs": 50, "dropout": 0.4, "word_dropout": 0.1, "lr": 2e-3}
-MANY_PROBLEMS = {"hidden": 256, "epochs": 20, "dropout": 0.3, "word_dropout": 0.05, "lr": 1.5e-3}
+FEW_PROBLEMS = {
+    "hidden": 128,
+    "epochs": 50,
+    "dropout": 0.4,
+    "decoder_dropout": 0.4,
+    "word_dropout": 0.1,
+    "lr": 2e-3,
+}
+MANY_PROBLEMS = {
+    "hidden": 256,
+    "epochs": 20,
+    "dropout": 0.3,
+    "decoder_dropout": 0.0,
+    "word_dropout": 0.05,
+    "lr": 1.5e-3,
+}
 
 
 class SolverConfig(Section):
@@ -21,7 +35,13 @@ class SolverConfig(Section):
     layers: int = Field(2, ge=1, le=16)
     number_features: bool = Field(True, description="a number is read with its kind and its rank")
     dropout: float | None = Field(
-        None, ge=0, lt=1, description="null: 0.4, of many problems 0.3; Xie and Sun: 0.5"
+        None, ge=0, lt=1, description="in the encoder; null: 0.4, of many problems 0.3; Xie and Sun: 0.5"
+    )
+    decoder_dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="of states, goals and contexts; null: 0.4, of many problems 0; Xie and Sun: 0.5",
     )
     word_dropout: float | None = Field(
         None, ge=0, lt=1, description="share of words unknown in training; null: 0.1, of many problems 0.05"
@@ -91,5 +111,6 @@ class SizedConfig(SolverConfig):
     hidden: int
     epochs: int
     dropout: float
+    decoder_dropout: float
     word_dropout: float
     lr: float

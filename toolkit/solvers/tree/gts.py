@@ -24,12 +24,13 @@ class GtsNetwork(nn.Module):
             nn.init.zeros_(self.kinds.weight)  # until it is known what they mean
         self.encoder = Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
         self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
-        self.decoder = TreeDecoder(config.hidden, len(tokens.operators))
+        self.decoder = TreeDecoder(config.hidden, len(tokens.operators), config.decoder_dropout)
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States [B, L, H] of the words and the first goal [B, H]."""
         features = None if self.kinds is None else self._number_features(batch, self.kinds)
-        states, last = self.encoder(batch.tokens, batch.is_number, batch.lengths, features)
+        read = self.encoder(batch.tokens, batch.is_number, batch.lengths, features)
+        states, last = map(self.decoder.dropout, read)
         return states, last
 
     def _number_features(self, batch: Batch, kinds: nn.Embedding) -> Tensor:
