@@ -35,7 +35,8 @@ def examine(client: Client) -> list[Finding]:
     findings: list[Finding] = []
     try:
         if not client.is_label_studio():
-            return [Finding("reachable", False, f"{client.url} answers, but this is no Label Studio.")]
+            sentence = f"{client.url} answers, but this is no Label Studio. Check the address."
+            return [Finding("reachable", False, sentence)]
         findings.extend(_findings(client))
     except Refused as error:
         known = any(finding.name == "key" for finding in findings)

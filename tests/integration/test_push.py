@@ -202,7 +202,7 @@ def test_a_task_that_was_deleted_is_asked_again_and_said(annotators, store, labe
 
 def test_tasks_of_others_in_the_project_are_left_alone(annotators, store, label_studio):
     push(label_studio.client, store, questions(1))
-    body = [{"problem": "x", "facts": "", "complaint": "", "candidates": [], "reasons": []}]
+    body = [{"problem": "x", "marked": "x", "facts": "", "complaint": "", "candidates": [], "reasons": []}]
     call(label_studio.client, "x", "POST", f"api/projects/{annotators.project}/import", json=body)
     assert push(label_studio.client, store, questions(2)).sent == 1
     assert len(annotators.tasks()) == 3
