@@ -3,6 +3,7 @@
     python bench/solvers.py --data FOLDER                    every table: hours on two cores
     python bench/solvers.py --data FOLDER --only gold        one of them
     python bench/solvers.py --data FOLDER --only ew10k --set epochs=25 --warm train.epochs=15
+    python bench/solvers.py --data FOLDER --only math23k --problems 6000 --set epochs=9
 
 FOLDER holds allarith.jsonl, ew10k.jsonl, hw10k.jsonl and math23k.jsonl in the native format (none comes with
 warmkit). Accuracy is the share of held-out problems whose value is the answer, in each fold. AllArith comes
@@ -44,6 +45,7 @@ class Bench:
     settings: SolverConfig
     warm: WarmConfig
     folds: int  # run no more of them
+    problems: int | None  # of Math23K, to learn from; None: all
     seed: int
 
 
@@ -130,6 +132,7 @@ def math23k(bench: Bench) -> Iterator[Row]:
     """Gold equations of the train split, tested on the valid split; --set epochs=… is the time budget."""
     problems = _read(bench, "math23k")
     learnt = of_rows(problems, problems.table["split"] == "train")
+    learnt = learnt.take(range(min(len(learnt), bench.problems or len(learnt))))
     start, begun = time.perf_counter(), time.process_time()
 
     seen: set[float] = set()
@@ -151,7 +154,7 @@ def math23k(bench: Bench) -> Iterator[Row]:
     yield (
         "Math23K valid, gold, gts",
         f"{100 * right:.1f}",
-        f"{bench.settings.epochs} epochs",
+        f"{bench.settings.sized(len(learnt)).epochs} epochs, {len(learnt):,} problems",
         f"{seconds:.0f}",
     )
 
@@ -246,6 +249,7 @@ TABLES: dict[str, Table] = {
 @click.option("--only", type=click.Choice(list(TABLES)), multiple=True)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--folds", default=5, show_default=True, help="Hold out so many of the folds in turn.")
+@click.option("--problems", type=click.IntRange(1), help="Learn from so many of Math23K. [default: all]")
 @click.option("--threads", default=0, help="Threads of torch. [default: its own choice]")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="A key of the solver.")
 @click.option("--warm", "warm_overrides", multiple=True, metavar="KEY=VALUE", help="A key of WARM.")
@@ -254,6 +258,7 @@ def main(
     only: tuple[str, ...],
     seed: int,
     folds: int,
+    problems: int | None,
     threads: int,
     overrides: tuple[str, ...],
     warm_overrides: tuple[str, ...],
@@ -263,7 +268,7 @@ def main(
     settings = load_config(SolverConfig, None, overrides)
     warm = load_config(WarmConfig, None, warm_overrides)
     for name in only or TABLES:
-        rows = list(TABLES[name](Bench(data, settings, warm, folds, seed)))
+        rows = list(TABLES[name](Bench(data, settings, warm, folds, problems, seed)))
         title = f"{name}: seed {seed}, {torch.get_num_threads()} threads"
         print_table(title, rows, ("what", "result", "in each fold", "seconds"))
 
