@@ -48,7 +48,8 @@ class StubSuggester:
 
 def data(candidates=(), **fields):
     shown = {"candidates": choices("en", candidates), "reasons": reasons("en"), "facts": "", "complaint": ""}
-    return {"problem_id": "a", "problem": "Ann has 76 apples.", "round": 1, "attempt": 0, **shown, **fields}
+    text = {"problem": "Ann has 76 apples.", "marked": "Ann has <b>76</b> apples."}
+    return {"problem_id": "a", "round": 1, "attempt": 0, **text, **shown, **fields}
 
 
 @pytest.fixture
