@@ -1,6 +1,8 @@
 """`warmkit annotate push, pull, status, watch` against a real server."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -111,7 +113,8 @@ def test_watch_says_that_it_waits(annotators, monkeypatch):
         for name in ("p0", "p1", "p2", "p3"):
             annotators.annotate(annotators.task(name), written("76 - 25"))
 
-    monkeypatch.setattr("toolkit.cli.annotate.watch.time.sleep", work)
+    watch_module = sys.modules["toolkit.cli.annotate.watch"]  # its package has the command under that name
+    monkeypatch.setattr(watch_module, "time", SimpleNamespace(sleep=work))
     watched = annotate("watch", "--store", "store", "--json")
     assert "Waiting for 4 of 4 tasks: " in watched.stderr and len(watched.stdout.splitlines()) == 4
 
