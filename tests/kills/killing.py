@@ -35,7 +35,7 @@ from toolkit.loop.run import create_run, locked, open_run
 from toolkit.loop.view import Quiet
 from toolkit.storage.database import Database
 
-SETTINGS = (*TINY, "known=0", "warm.train.epochs=2", "annotator.error_rate=0.5", "references=true")
+SETTINGS = (*TINY, "known=0", "warm.train.epochs=2", "annotator.error_rate=0.5")
 BEGIN, REPORT = "begin", "report"  # before the first stage, and after the last one
 
 
@@ -57,7 +57,8 @@ class Scenario:
             run = open_run(root, name)
         else:
             rounds = 1 if self.workers else 2  # Ray takes its time
-            settings = (*SETTINGS, f"annotator.name={self.annotator}", f"stop.rounds={rounds}")
+            references = f"references={not self.workers}"
+            settings = (*SETTINGS, references, f"annotator.name={self.annotator}", f"stop.rounds={rounds}")
             run = create_run(root, name, load_config(LoopConfig, None, settings))
         spec = ClusterSpec(workers=self.workers) if self.workers else None
         with locked(run), computing(spec, torch.device("cpu"), None, lambda sentence: None) as compute:

@@ -238,3 +238,11 @@ def test_columns_within_columns_without_end_are_refused(tmp_path, depth):
     path.write_bytes(footer_of([group, leaf], b"A" * 40 * depth))
     with pytest.raises(WarmkitError, match="its Arrow schema is too large"):
         read_problems(path)
+
+
+def test_a_footer_whose_columns_are_no_structures_is_a_sentence(tmp_path):
+    columns_as_numbers = bytes([0x29, 0x15, 0x02, 0x00])  # field 2, a list of one integer
+    footer = columns_as_numbers + len(columns_as_numbers).to_bytes(4, "little") + b"PAR1"
+    (tmp_path / "a.parquet").write_bytes(b"PAR1" + footer)
+    with pytest.raises(WarmkitError, match=r"a\.parquet"):
+        read_parquet(tmp_path / "a.parquet", PROBLEMS)

@@ -13,6 +13,7 @@ HINTS = {
     "damaged-run": "`warmkit runs repair` saves what can be read.",
     "training-exists": "Go on with --resume, or name another folder.",
     "training-stopped": "Go on with --resume.",
+    "no-annotations": "Name a file that has some with --annotations, or other problems.",
     "nothing-to-ask": "Hide them with --set known=0, or some of them with --set known=0.1.",
     "run-exists": "Go on with --resume, or name another one with --run.",
     "sweep-exists": "Go on with --resume, or name another one with --name.",

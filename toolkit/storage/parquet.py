@@ -42,7 +42,7 @@ def row_groups(path: Path) -> Iterator[tuple[int, int]]:
                 if rows < 0:
                     raise Damaged("a negative number of rows")
                 yield rows, unpacked
-        except (LookupError, TypeError, ValueError, struct.error) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
             raise Damaged("a field is missing, or is of another kind") from error
 
 
