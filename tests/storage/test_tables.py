@@ -245,4 +245,4 @@ def test_a_footer_whose_columns_are_no_structures_is_a_sentence(tmp_path):
     footer = columns_as_numbers + len(columns_as_numbers).to_bytes(4, "little") + b"PAR1"
     (tmp_path / "a.parquet").write_bytes(b"PAR1" + footer)
     with pytest.raises(WarmkitError, match=r"a\.parquet"):
-        read_parquet(tmp_path / "a.parquet", PROBLEMS)
+        read_parquet(tmp_path / "a.parquet", CANDIDATES)
