@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-LONGEST = 900  # seconds: on no machine does a step of a test take so long, unless it hangs
+LONGEST = 1_800  # seconds: on no machine does a step of a test take so long, unless it hangs
 
 
 def sets(settings: Iterable[str]) -> list[str]:

@@ -56,9 +56,10 @@ class Scenario:
         if (root / name / "config.yaml").exists():
             run = open_run(root, name)
         else:
-            rounds = 1 if self.workers else 2  # Ray takes its time
-            references = f"references={not self.workers}"
-            settings = (*SETTINGS, references, f"annotator.name={self.annotator}", f"stop.rounds={rounds}")
+            rounds = 1 if self.workers else 2
+            # Ray takes its time: a solver on workers is trained once, and no other beside it.
+            fewer = ("solver_each_round=false",) if self.workers else ("references=true",)
+            settings = (*SETTINGS, *fewer, f"annotator.name={self.annotator}", f"stop.rounds={rounds}")
             run = create_run(root, name, load_config(LoopConfig, None, settings))
         spec = ClusterSpec(workers=self.workers) if self.workers else None
         with locked(run), computing(spec, torch.device("cpu"), None, lambda sentence: None) as compute:
