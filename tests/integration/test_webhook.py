@@ -73,11 +73,14 @@ def test_a_loop_sleeps_until_somebody_annotates(label_studio, tmp_path):
     with closing(annotator.store):
         annotator.submit([question("a")])
         annotators = Annotators(label_studio.client, annotator.project)
-        with webhook_sleep(annotator) as sleep:
+        with webhook_sleep(annotator, Listen()) as sleep:
             annotators.annotate(annotators.task("a"), picked("N0 - N1"))
             assert sleep(LONGEST)
         assert [response.equation for response in annotator.collect()] == ["76 - 25"]
-    with pytest.raises(WarmkitError, match="Only Label Studio"), webhook_sleep(FileAnnotator(tmp_path)):
+    with (
+        pytest.raises(WarmkitError, match="Only Label Studio"),
+        webhook_sleep(FileAnnotator(tmp_path), Listen()),
+    ):
         pass
 
 

@@ -34,7 +34,7 @@ class Resolver:
     def __init__(
         self, problems: ProblemSet, overlap: Overlap = ONE_PERSON, more_constants: bool = True
     ) -> None:
-        self._problems, self.overlap, self._more_constants = problems, overlap, more_constants
+        self.problems, self.overlap, self._more_constants = problems, overlap, more_constants
         self._judged: dict[Response, Judgement] = {}
 
     def resolve(
@@ -47,7 +47,7 @@ class Resolver:
         """
         by_problem: dict[str, list[Response]] = defaultdict(list)
         for response in responses:
-            if response.problem_id in self._problems.row and response.kind != "withdrawn":
+            if response.problem_id in self.problems.row and response.kind != "withdrawn":
                 by_problem[response.problem_id].append(response)
         return {
             problem_id: self._resolution(problem_id, of_problem, weights)
@@ -56,7 +56,7 @@ class Resolver:
 
     def judgement(self, response: Response) -> Judgement:
         if response not in self._judged:
-            problems, row = self._problems, self._problems.row[response.problem_id]
+            problems, row = self.problems, self.problems.row[response.problem_id]
             self._judged[response] = judge(
                 response,
                 problems.numbers[row],

@@ -49,13 +49,13 @@ def write_results(state: RunState) -> dict[str, Any]:
             load_solver(solver).save(run.folder / "solver")
     with replacing(run.report) as temporary:
         temporary.write_text(render(figures), encoding="utf-8")
-    return summary(run, figures.metrics)
+    return summary(run, figures.metrics, figures.labels)
 
 
 def run_figures(state: RunState) -> report.RunFigures:
     run, ledger, config = state.run, state.ledger, state.config
     metrics = run.metrics
-    brief = summary(run, metrics)
+    brief = summary(run, metrics, _labels(state))
     end = ledger.fact("end") or {"rule": "running", "sentence": "It has not ended yet."}
     last = _last_generated(run)
     final, references = ledger.result(last, "solver"), _references(state)
@@ -105,12 +105,15 @@ def _last_generated(run: Run) -> int:
     return max((round_ for round_, stage, _ in run.ledger.stages() if stage == "generate"), default=0)
 
 
+def _labels(state: RunState) -> int:
+    return sum(resolution.template is not None for resolution in state.resolutions().values())
+
+
 def _cost(state: RunState) -> LabelCost | None:
     times = [response.seconds for response, _ in state.team().judged if response.seconds is not None]
     if not times:
         return None
-    labels = sum(resolution.template is not None for resolution in state.resolutions().values())
-    known = len(given_equations(state.problems, state.config))
+    labels, known = _labels(state), len(given_equations(state.problems, state.config))
     left = len(state.problems) - known - labels
     return LabelCost(sum(times), labels, max(0, left), state.config.annotator.price)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolkit.compute import Compute, LocalCompute
+from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import klass
 from toolkit.errors import WarmkitError
@@ -104,7 +104,7 @@ class Round:
             start, config = (None, config) if warm is None else (start, warm)
         data = SolverInput(self.problems, self.known, candidates, config, self.config.seed, start)
         try:
-            return LocalCompute(self.compute.device).fit_solver(  # Ray would start anew for each round
+            return self.compute.fit_solver(
                 self.config.solver_class,
                 data,
                 folder=folder,

@@ -12,7 +12,7 @@ from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
 from toolkit.annotators.judge import AnnotationVerdict, Judgement
 from toolkit.annotators.questions import Question
-from toolkit.annotators.resolve import Resolution, Resolver
+from toolkit.annotators.resolve import Resolution
 from toolkit.annotators.team import Team
 from toolkit.annotators.wording import complaint
 from toolkit.compute import Compute
@@ -24,7 +24,7 @@ from toolkit.loop.gold import given_equations
 from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
-from toolkit.loop.team import counted_responses, last_opened, team_of
+from toolkit.loop.team import last_opened, resolved, resolver_of, team_of
 
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
 
@@ -35,7 +35,7 @@ class RunState:
     def __init__(self, run: Run) -> None:
         self.run, self.config, self.ledger = run, run.config, run.ledger
         self.problems, self.test = run.problems, run.test
-        self._resolver = Resolver(self.problems, run.config.overlap, not self.config.fixed_constants)
+        self._resolver = resolver_of(self.problems, self.config)
         self._with_constants: dict[tuple[Constant, ...], ProblemSet] = {}
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._team: tuple[object, Team] = (None, Team(()))
@@ -61,17 +61,14 @@ class RunState:
         return self._resolutions[1]
 
     def _resolve(self, aside: Collection[str]) -> dict[str, Resolution]:
-        weights = None
-        if self.config.annotator.votes == "weighted":
-            consensus = self.team().consensus
-            weights = {name: consensus.weight(name) for name in consensus.accuracy}
-        return self._resolver.resolve(counted_responses(self.ledger, aside), weights)
+        weighing = self.team() if self.config.annotator.votes == "weighted" else None
+        return resolved(self.ledger, self._resolver, aside, weighing)
 
     def team(self) -> Team:
         """All annotators so far."""
         version = self.ledger.responses_version()
         if self._team[0] != version:
-            self._team = (version, team_of(self.run, self._resolver))
+            self._team = (version, team_of(self.ledger, self._resolver))
         return self._team[1]
 
     def set_aside(self) -> frozenset[str]:

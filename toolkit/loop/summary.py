@@ -5,12 +5,11 @@ from typing import Any, Literal
 
 import polars as pl
 
-from toolkit.annotators.resolve import Resolver
 from toolkit.data import ProblemSet
 from toolkit.data.schema import PROBLEMS
 from toolkit.equations import show
 from toolkit.loop.run import Run
-from toolkit.loop.team import counted_responses, last_opened
+from toolkit.loop.team import last_opened, resolved, resolver_of, team_of
 from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
 from toolkit.storage.tables import read_parquet
@@ -18,8 +17,8 @@ from toolkit.storage.tables import read_parquet
 Activity = Literal["running", "stopped", "ended"]
 
 
-def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
-    """The figures for scripts, each from the last round that has it."""
+def summary(run: Run, metrics: pl.DataFrame | None = None, labels: int | None = None) -> dict[str, Any]:
+    """The figures for scripts, each from the last round that has it. What is given is not read again."""
     metrics = run.metrics if metrics is None else metrics
     last = {(split, name): value for _, split, name, value in metrics.sort("round").iter_rows()}
     end = run.ledger.fact("end") or {}
@@ -27,7 +26,7 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
         "run": run.name,
         "constants": [show(constant) for constant in run.constants_in(last_opened(run.ledger))],
         "rounds": len({item.round for item in run.ledger.batch()}),
-        "labels": label_count(run),
+        "labels": label_count(run) if labels is None else labels,
         "reached": last.get(("pool", "reached")),
         "gold_equivalent": last.get(("pool", "gold_equivalent")),
         "answer_accuracy": last.get(("test", "answer_accuracy")),
@@ -40,16 +39,19 @@ def summary(run: Run, metrics: pl.DataFrame | None = None) -> dict[str, Any]:
 
 def label_count(run: Run) -> int:
     """How many equations the ledger has from annotators now, those of a round that is open included."""
-    opened = run.ledger.result(last_opened(run.ledger), "open")
-    responses = counted_responses(run.ledger, opened["set_aside"] if opened else ())
+    ledger, config = run.ledger, run.config
+    opened = ledger.result(last_opened(ledger), "open")
+    responses = ledger.responses()
     if not responses:
         return 0
     # Only what was answered is read: a large run must not slow down the list of runs.
     path = run.folder / "problems.parquet"
     answered = pl.col("id").is_in({response.problem_id for response in responses})
     problems = ProblemSet.from_frame(read_parquet(path, PROBLEMS).filter(answered), run.constants, str(path))
-    resolver = Resolver(problems, run.config.overlap, not run.config.fixed_constants)
-    return sum(found.template is not None for found in resolver.resolve(responses).values())
+    resolver = resolver_of(problems, config)
+    weighing = team_of(ledger, resolver) if config.annotator.votes == "weighted" else None
+    found = resolved(ledger, resolver, opened["set_aside"] if opened else (), weighing)
+    return sum(resolution.template is not None for resolution in found.values())
 
 
 def right_answers(run: Run) -> dict[str, bool]:

@@ -3,29 +3,44 @@
 from collections.abc import Collection, Mapping
 
 from toolkit.annotators.questions import Response
-from toolkit.annotators.resolve import Resolver
+from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.team import Team
+from toolkit.data import ProblemSet
+from toolkit.loop.config import LoopConfig
 from toolkit.loop.gold import gold_questions
 from toolkit.loop.ledger import GOLD, Ledger
-from toolkit.loop.run import Run
 
 
-def team_of(run: Run, resolver: Resolver | None = None) -> Team:
-    """All annotators of a run."""
-    resolver = resolver or Resolver(run.problems, more_constants=not run.config.fixed_constants)
-    batch = run.ledger.batch()
+def team_of(ledger: Ledger, resolver: Resolver) -> Team:
+    """All annotators of a run; the resolver has at least the problems that they answered."""
+    problems, batch = resolver.problems, ledger.batch()
     right: Mapping[str, frozenset[int]] = {
-        item.problem_id: run.problems.gold_classes[run.problems.row[item.problem_id]]
+        item.problem_id: problems.gold_classes[problems.row[item.problem_id]]
         for item in batch
-        if item.kind == GOLD
+        if item.kind == GOLD and item.problem_id in problems.row
     }
     shown = {(item.round, item.problem_id): item.candidates for item in batch}
     judged = [
         (response, resolver.judgement(response))
-        for response in run.ledger.responses()
-        if response.problem_id in run.problems.row and response.kind != "withdrawn"
+        for response in ledger.responses()
+        if response.problem_id in problems.row and response.kind != "withdrawn"
     ]
     return Team(judged, right, shown)
+
+
+def resolver_of(problems: ProblemSet, config: LoopConfig) -> Resolver:
+    return Resolver(problems, config.overlap, not config.fixed_constants)
+
+
+def resolved(
+    ledger: Ledger, resolver: Resolver, aside: Collection[str], weighing: Team | None
+) -> dict[str, Resolution]:
+    """The resolution of each problem that has responses that count; a team weighs the votes."""
+    weights = None
+    if weighing is not None:
+        consensus = weighing.consensus
+        weights = {name: consensus.weight(name) for name in consensus.accuracy}
+    return resolver.resolve(counted_responses(ledger, aside), weights)
 
 
 def last_opened(ledger: Ledger) -> int:

@@ -64,9 +64,9 @@ HEAD = ("annotator", "questions", "median s", "agreement κ", "gold right", "rel
 def _team(target: Target) -> "Team":
     if target.run is None:
         return target.summary.team()
-    from toolkit.loop.team import team_of
+    from toolkit.loop.team import resolver_of, team_of
 
-    return team_of(target.run)
+    return team_of(target.run.ledger, resolver_of(target.run.problems, target.run.config))
 
 
 def _cells(row: "AnnotatorRow") -> tuple[str, ...]:
