@@ -10,6 +10,7 @@ from toolkit.cli.output import json_option, note, print_json, print_table, progr
 from toolkit.cli.parameters import device_option, out_option, skip_bad_option, workers_options
 from toolkit.cluster.session import ClusterSpec
 from toolkit.data.read import read_parts
+from toolkit.equations.search import MAX_OPERATORS
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Examples:
     "searched",
     default=0,
     show_default=True,
-    type=click.IntRange(0, 3),
+    type=click.IntRange(0, MAX_OPERATORS),
     help="Also score what exhaustive search with this many operators finds.",
 )
 @workers_options

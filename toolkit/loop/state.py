@@ -26,6 +26,7 @@ from toolkit.loop.round import Round
 from toolkit.loop.run import Run
 from toolkit.loop.team import last_opened, resolved, resolver_of, team_of
 
+GOLD_PEOPLE = 10  # who may answer a gold question; the loop waits for the first of them
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
 
 
@@ -201,10 +202,15 @@ class RunState:
                     attempt=(resolution.rejections if resolution else 0)
                     + revoked.get((item.problem_id, item.round), 0),
                     confidence=top.posterior if top else None,
-                    wanted=resolution.missing if resolution else self.config.overlap.wanted(item.problem_id),
+                    wanted=self._wanted(item, resolution),
                 )
             )
         return unsettled
+
+    def _wanted(self, item: BatchItem, resolution: Resolution | None) -> int:
+        if item.kind == GOLD:
+            return GOLD_PEOPLE
+        return resolution.missing if resolution else self.config.overlap.wanted(item.problem_id)
 
     def _complaint(self, rejected: Judgement | None, row: int) -> str | None:
         if rejected is None:

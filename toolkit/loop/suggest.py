@@ -6,21 +6,31 @@ from pathlib import Path
 
 import torch
 
+from toolkit.data import ProblemSet
 from toolkit.data.languages import detect_language
 from toolkit.data.numbers import find_numbers
 from toolkit.data.problems import texts_as_problems
 from toolkit.data.schema import MAX_NUMBERS
+from toolkit.equations.search import MAX_OPERATORS
 from toolkit.errors import WarmkitError
 from toolkit.loop.generation import candidates_of
 from toolkit.loop.ledger import Ledger
 from toolkit.methods import GenerateConfig, load_model
 
 
-class Suggester:
-    """Texts and answers in, the likeliest equations out. `refresh` switches to the newest round."""
+WIDER = 5  # times the beams of the round, for problems that it found nothing for
 
-    def __init__(self, folder: Path, width: int, device: torch.device) -> None:
-        self._folder, self._width, self._device = folder, width, device
+
+class Suggester:
+    """Texts and answers in, the likeliest equations out. `refresh` switches to the newest round.
+
+    The search is that of a round. Where it finds nothing, more beams and all equations of up to four
+    operators are tried: a person waits for few problems, a round for all of them.
+    """
+
+    def __init__(self, folder: Path, settings: GenerateConfig, device: torch.device) -> None:
+        self._folder, self._settings, self._device = folder, settings, device
+        self._wider = GenerateConfig(width=WIDER * settings.width, search=MAX_OPERATORS)
         self._round = 0
         self.refresh()
 
@@ -53,9 +63,15 @@ class Suggester:
         problems = texts_as_problems(
             [texts[i] for i in usable], [langs[i] for i in usable], [answers[i] for i in usable]
         )
-        generated = self._model.candidates(problems, GenerateConfig(width=self._width))
-        likeliest = candidates_of(generated, problems, self._temperature).likeliest
-        best: dict[int, tuple[str, float]] = {}
-        for index, equation, share in likeliest.select("problem_id", "equation", "posterior").iter_rows():
-            best[usable[int(index)]] = (equation, share)
+        found = self._likeliest(problems, self._settings)
+        missed = [row for row, problem_id in enumerate(problems.ids) if problem_id not in found]
+        if missed:
+            found |= self._likeliest(problems.take(missed), self._wider)
+        best = {i: found.get(problem_id) for i, problem_id in zip(usable, problems.ids, strict=True)}
         return [best.get(i) for i in range(len(texts))]
+
+    def _likeliest(self, problems: ProblemSet, settings: GenerateConfig) -> dict[str, tuple[str, float]]:
+        generated = self._model.candidates(problems, settings)
+        likeliest = candidates_of(generated, problems, self._temperature).likeliest
+        rows = likeliest.select("problem_id", "equation", "posterior").iter_rows()
+        return {problem_id: (equation, share) for problem_id, equation, share in rows}

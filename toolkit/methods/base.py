@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter
 from toolkit.config import Section, changed_keys, complete_config
 from toolkit.data import ProblemSet
 from toolkit.equations import Constant, Expr, parse_constant, show
+from toolkit.equations.search import MAX_OPERATORS
 from toolkit.errors import WarmkitError
 from toolkit.storage.description import Description, damaged, read_description, write_description
 
@@ -85,7 +86,9 @@ class GenerateConfig(Section):
     """How far the search for candidates goes."""
 
     width: int = Field(20, ge=1, le=100_000, description="beams per problem")
-    search: int = Field(0, ge=0, le=3, description="also score what exhaustive search finds")
+    search: int = Field(
+        0, ge=0, le=MAX_OPERATORS, description="operators of the exhaustive search whose finds are scored too"
+    )
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def backend(
         raise WarmkitError(f"{run.folder}: it has no project in Label Studio yet. Start its loop first.")
     with until_stopped("The backend was stopped."), ExitStack() as stack:
         with waiting("Loading the model"):
-            suggester = Suggester(run.folder, run.config.generate.width, pick_device(device))
+            suggester = Suggester(run.folder, run.config.generate, pick_device(device))
             client = stack.enter_context(Client(find_connection()))
             listen = listen_of(host, public_url, port)
             listen.check(client.connection)
