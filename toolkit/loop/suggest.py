@@ -17,7 +17,6 @@ from toolkit.loop.generation import candidates_of
 from toolkit.loop.ledger import Ledger
 from toolkit.methods import GenerateConfig, load_model
 
-
 WIDER = 5  # times the beams of the round, for problems that it found nothing for
 
 
