@@ -136,7 +136,7 @@ def read_private(path: Path) -> str | None:
             if os.fstat(file.fileno()).st_mode & 0o077:
                 raise WarmkitError(
                     f"{path}: others can read it, and it holds a secret. "
-                    f"If nobody has read it: chmod 600 {path}. Else make a new key in Label Studio."
+                    f"If nobody has read it: chmod 600 {path}. Else make a new key."
                 )
             return file.read()
     except FileNotFoundError:
@@ -168,15 +168,17 @@ def clean_url(url: str) -> str:
 
 
 def clean_key(key: str) -> str:
+    """The key of Label Studio without what surrounds it; an error if it can't be one."""
+    if not key.strip():
+        raise WarmkitError(f"The Label Studio key is empty. Set {KEY}, or: warmkit annotate connect URL")
+    return as_header(key, "The Label Studio key", "Copy it again from Label Studio, Account & Settings.")
+
+
+def as_header(key: str, name: str, advice: str) -> str:
     """A key that can be sent in a header; an error, which never shows the key, if it can't be."""
     key = key.strip()
-    if not key:
-        raise WarmkitError(f"The Label Studio key is empty. Set {KEY}, or: warmkit annotate connect URL")
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise WarmkitError(
-            "The Label Studio key has a space, a line end or a character that is in no key. "
-            "Copy it again from Label Studio, Account & Settings."
-        )
+    if not (key.isascii() and key.isprintable()) or " " in key or not key:
+        raise WarmkitError(f"{name} has a space, a line end or a character that is in no key. {advice}")
     return key
 
 

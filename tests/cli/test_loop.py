@@ -150,7 +150,7 @@ def test_ctrl_c_stops_politely_and_a_second_run_goes_on(tmp_path):
     assert "stopped from the keyboard" in (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("most", "begun"), [(45_000, False), (80_000, True), (120_000, True)])
+@pytest.mark.parametrize(("most", "begun"), [(45_000, False), (100_000, True), (140_000, True)])
 def test_a_full_disk_is_a_sentence_and_the_run_goes_on_afterwards(tmp_path, most, begun):
     """The limit on a file's size stands in for the disk: the system refuses the same writes.
 

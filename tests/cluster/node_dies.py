@@ -52,7 +52,7 @@ def main() -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
     ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
-    settings = (*TINY, "later_epochs=12", "stop.rounds=1", "stop.kappa=null")
+    settings = (*TINY, "later_epochs=12", "stop.rounds=1", "stop.kappa=null", "solver_each_round=false")
     run = create_run(root, "nodes", load_config(LoopConfig, None, settings))
     view = KillsANode(cluster, nodes)
     session, storage = Session(ClusterSpec(workers=2)), str(root / "storage")

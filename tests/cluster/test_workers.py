@@ -155,7 +155,7 @@ def test_the_commands_work_on_workers(session, problems, alone, tmp_path):
 
 
 def test_a_loop_works_on_workers(session, tmp_path):
-    settings = sets(TINY)
+    settings = sets((*TINY, "solver_each_round=false"))
     looped = run("loop", "bundled:en", "--rounds", 1, "--workers", 2, "--runs", tmp_path, "--json", *settings)
     assert looped.exit_code == 0, looped.output
     assert json.loads(looped.stdout)["labels"] == 4

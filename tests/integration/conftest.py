@@ -61,7 +61,9 @@ def label_studio(tmp_path_factory):
 def personal_token(label_studio):
     """A personal access token, made as a person makes it: logged in, in Account & Settings."""
     page = f"{label_studio.url}/user/login/"
-    with httpx.Client(base_url=label_studio.url, headers={"Referer": page}, trust_env=False) as browser:
+    with httpx.Client(
+        base_url=label_studio.url, headers={"Referer": page}, trust_env=False, timeout=60
+    ) as browser:
         browser.get("/user/login/")
         form = {"email": label_studio.user, "password": label_studio.password}
         browser.post(page, data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})

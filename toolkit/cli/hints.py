@@ -15,6 +15,7 @@ HINTS = {
     "training-stopped": "Go on with --resume.",
     "no-annotations": "Name a file that has some with --annotations, or other problems.",
     "nothing-to-ask": "Hide them with --set known=0, or some of them with --set known=0.1.",
+    "no-llm": "Name its server with --set llm.url=URL.",
     "run-exists": "Go on with --resume, or name another one with --run.",
     "sweep-exists": "Go on with --resume, or name another one with --name.",
     "no-sweep": "Leave out --resume.",

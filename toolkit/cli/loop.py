@@ -16,7 +16,7 @@ from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotators import ANNOTATORS, PEOPLE, annotator_of, check_annotator, webhook_sleep
+from toolkit.loop.annotators import ANNOTATORS, annotator_of, check_annotator, webhook_sleep
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.run import create_run, locked, open_run
 from toolkit.methods import METHODS
@@ -29,6 +29,7 @@ Examples:
   warmkit loop mine.jsonl --test test.jsonl --annotator terminal --run mine
   warmkit loop mine.jsonl --annotator label-studio --run mine
   warmkit loop mine.jsonl --annotator label-studio --project 17 --run mine
+  warmkit loop mine.jsonl --annotator llm,file --set llm.url=http://127.0.0.1:8080/v1
   warmkit loop --run mine --resume
   warmkit loop --config configs/demo.yaml --set warm.beam_width=8 --json
   warmkit loop mine.jsonl --workers 2 --dashboard
@@ -40,9 +41,11 @@ Examples:
 @click.option("--run", "name", help="The name of the run. [default: the next free run-N]")
 @click.option(
     "--annotator",
-    type=click.Choice([name for name in ANNOTATORS if name != PYTHON]),
-    help="Who is asked: the data set's own equations, you, whoever fills in a CSV file, or people in Label "
-    "Studio (see warmkit annotate).",
+    metavar="NAME",
+    callback=lambda _, __, names: names and _annotators(names),
+    help="Who is asked: oracle (the data set's own equations), terminal (you), file (whoever fills in a CSV "
+    "file), label-studio (see warmkit annotate), llm (a language model); or llm and who gets the rest: "
+    "llm,label-studio.",
 )
 @click.option("--project", type=COUNT, metavar="ID", help="Join this project of Label Studio.")
 @click.option("--method", type=click.Choice(list(METHODS)), help="The method of step one. [default: warm]")
@@ -139,8 +142,8 @@ def loop(
                 raise WarmkitError(f"{run.folder}: there is no response to a problem {revoke}.")
             echo(f"{run.folder}: responses to {revoke} do not count from the next round on.")
             return
-        on_terminal, run_annotator = run.config.annotator.name == "terminal", annotator_of(run)
-        asks_people = run.config.annotator.name in PEOPLE
+        on_terminal, run_annotator = "terminal" in run.config.annotator.names, annotator_of(run)
+        asks_people = run.config.annotator.asks_people
         with (
             computing(spec, pick_device(device), storage, note) as compute,
             webhook_sleep(run_annotator, listen_of(host, public_url))
@@ -157,6 +160,14 @@ def loop(
         _print(outcome, stop.sentence)
     if stop.rule == "interrupt":
         sys.exit(130)
+
+
+def _annotators(names: str) -> str:
+    known = [name for name in ANNOTATORS if name != PYTHON]
+    for name in names.split(","):
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(known)}.")
+    return names
 
 
 def _print(outcome: dict[str, Any], reason: str) -> None:

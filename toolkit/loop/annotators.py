@@ -60,6 +60,13 @@ def _label_studio(run: "Run") -> "Annotator":
     )
 
 
+def _llm(run: "Run") -> "Annotator":
+    from annotation.llm.annotator import Llm
+    from toolkit.loop.proposals import asking_of, checker_of
+
+    return Llm(asking_of(run), run.problems, checker_of(run), run.known_equations)
+
+
 def _python(run: "Run") -> "Annotator":
     raise WarmkitError(
         f"{run.folder}: the annotator of this run is a Python object. Resume the run from its Python program."
@@ -71,21 +78,39 @@ ANNOTATORS: dict[str, Callable[["Run"], "Annotator"]] = {
     "terminal": _terminal,
     "file": _file,
     "label-studio": _label_studio,
+    "llm": _llm,
     "python": _python,
 }
 
 PEOPLE = ("terminal", "file", "label-studio")
 SEVERAL = ("label-studio", "python")  # who can be more than one
+FIRST = ("llm", "oracle")  # who can be followed by another: they answer at once
 
 
 def annotator_of(run: "Run") -> "Annotator":
-    """The annotator that the configuration of a run names."""
-    return ANNOTATORS[run.config.annotator.name](run)
+    """The annotator that the configuration of a run names, or the chain of them."""
+    *first, last = run.config.annotator.names
+    annotator = ANNOTATORS[last](run)
+    if not first:
+        return annotator
+    from toolkit.annotators.chain import Chain
+
+    recorded = {response.external_id for response in run.ledger.recorded()}
+    for name in reversed(first):
+        annotator = Chain(ANNOTATORS[name](run), annotator, recorded)
+    return annotator
 
 
 def check_annotator(config: "LoopConfig") -> None:
     """Raise an error before a run begins, if its annotators can't be reached."""
-    if config.annotator.name == "label-studio":
+    names = config.annotator.names
+    if "llm" in names or config.llm.propose:
+        from annotation.llm.chat import chat_url
+        from annotation.llm.key import find_key
+
+        chat_url(config.llm)
+        find_key()
+    if "label-studio" in names:
         from annotation.check import who
         from annotation.client import Client
         from annotation.keys import find_connection
@@ -99,7 +124,10 @@ def webhook_sleep(annotator: "Annotator", listen: "Listen") -> Iterator[Callable
     """A sleep that ends early when somebody annotates in Label Studio."""
     from annotation.annotator import LabelStudio
     from annotation.webhook import webhook
+    from toolkit.annotators.chain import Chain
 
+    while isinstance(annotator, Chain):
+        annotator = annotator.then
     if not isinstance(annotator, LabelStudio):
         raise WarmkitError(f"Only Label Studio can wake the loop, not the annotator {annotator.name}.")
     with webhook(annotator.client, annotator.project, listen) as wake_up:

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from toolkit.active.acquire import STRATEGIES
 from toolkit.active.stopping import StopConfig
+from toolkit.annotators.llm import LlmConfig
 from toolkit.annotators.overlap import Adjudicate, Overlap
 from toolkit.config import Section, Seed
 from toolkit.data import ProblemSet
@@ -18,7 +19,7 @@ from toolkit.data.constants import AUTO, ConstantChoice, choose_constants, parse
 from toolkit.data.split import gold_ids
 from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, parse_constant
 from toolkit.errors import did_you_mean
-from toolkit.loop.annotators import ANNOTATORS, SEVERAL
+from toolkit.loop.annotators import ANNOTATORS, FIRST, PEOPLE, SEVERAL
 from toolkit.methods import METHODS, GenerateConfig, StepOne
 from toolkit.solvers import SOLVERS, Solver
 
@@ -56,7 +57,7 @@ class ActiveConfig(Section):
 class AnnotatorConfig(Section):
     """Who annotates. The rates are the oracle's."""
 
-    name: str = Field("oracle", description=f"one of {', '.join(ANNOTATORS)}")
+    name: str = Field("oracle", description=f"one of {', '.join(ANNOTATORS)}, or a chain: llm,file")
     error_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle errs")
     skip_rate: float = Field(0.0, ge=0, le=1, description="how often the oracle skips")
     attempts: int = Field(3, ge=1, le=1_000, description="how often a problem is asked before it is given up")
@@ -92,11 +93,26 @@ class AnnotatorConfig(Section):
     @field_validator("name")
     @classmethod
     def _is_known(cls, name: str) -> str:
-        return _check_name("annotator", name, list(ANNOTATORS))
+        names = name.split(",")
+        for one in names:
+            _check_name("annotator", one, list(ANNOTATORS))
+        if unfit := [one for one in names[:-1] if one not in FIRST]:
+            context = {"name": unfit[0], "first": " or ".join(FIRST)}
+            raise PydanticCustomError("chain", "{name} has to come last; {first} can be followed", context)
+        return name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those who are asked, one after the other."""
+        return tuple(self.name.split(","))
+
+    @property
+    def asks_people(self) -> bool:
+        return self.names[-1] in PEOPLE
 
     @model_validator(mode="after")
     def _are_several(self) -> Self:
-        if self.overlap > 1 and self.name not in SEVERAL:
+        if self.overlap > 1 and len(self.names) == 1 and self.name not in SEVERAL:
             context = {"name": self.name, "several": " or ".join(SEVERAL)}
             raise PydanticCustomError(
                 "overlap", "overlap needs several people: {name} is one, take {several}", context
@@ -134,6 +150,7 @@ class _LoopConfig(Section):
     generate: GenerateConfig = GenerateConfig()
     active: ActiveConfig = ActiveConfig()
     annotator: AnnotatorConfig = AnnotatorConfig()
+    llm: LlmConfig = LlmConfig()
     stop: StopConfig = StopConfig()
     solver_kind: str = Field("gts", description=f"of step two: one of {', '.join(SOLVERS)}")
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
@@ -204,7 +221,7 @@ class _LoopConfig(Section):
         """The share of data's equations in D_s at the start."""
         if self.known is not None:
             return self.known
-        return 0.0 if self.annotator.name == "oracle" else 1.0
+        return 0.0 if "oracle" in self.annotator.names else 1.0
 
     @property
     def step_one(self) -> type[StepOne]:

@@ -40,7 +40,7 @@ def candidates_of(generated: Sequence[Generated], problems: ProblemSet, temperat
     rows = []
     for found, numbers in zip(generated, problems.numbers, strict=True):
         best = {scored.klass: scored for scored in reversed(found.scored)}
-        scores = _class_scores(found)
+        scores = class_scores_of(found)
         for klass, share in sorted(posterior(scores, temperature).items(), key=lambda item: -item[1]):
             template = best[klass].template
             rows.append(
@@ -60,7 +60,7 @@ def candidates_of(generated: Sequence[Generated], problems: ProblemSet, temperat
 
 def calibrate(generated: Sequence[Generated], right: Sequence[frozenset[int]]) -> float:
     """The temperature, fitted on the problems whose class is known: right[i] has those of problem i."""
-    scores = [_class_scores(found) for found in generated]
+    scores = [class_scores_of(found) for found in generated]
     known = [
         next((klass for klass in problem_scores if klass in classes), None)
         for problem_scores, classes in zip(scores, right, strict=True)
@@ -75,7 +75,7 @@ def with_posterior(table: pl.DataFrame, temperature: float) -> pl.DataFrame:
     return table.with_columns(posterior=share / share.sum().over("problem_id"))
 
 
-def _class_scores(found: Generated) -> dict[int, float]:
+def class_scores_of(found: Generated) -> dict[int, float]:
     return class_scores(
         [scored.klass for scored in found.scored], [scored.log_prob for scored in found.scored]
     )

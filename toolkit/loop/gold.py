@@ -60,7 +60,7 @@ def choose_gold(
     Their share of all questions is the one that is wanted; the first batch has a few more. Problems with
     several candidates come first: with a single one, nobody can pick a wrong one.
     """
-    if config.annotator.name == "oracle":
+    if config.annotator.names == ("oracle",):
         return []
     asked = {item.problem_id for item in before if item.kind == GOLD}
     total = len(before) - len(asked) + questions

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from toolkit.annotators.account import Spent
 from toolkit.annotators.questions import Response, ShownCandidate
 from toolkit.errors import WarmkitError
 from toolkit.loop import records
@@ -27,6 +28,11 @@ CREATE TABLE IF NOT EXISTS responses (
     kind TEXT NOT NULL, equation TEXT, note TEXT, annotator TEXT NOT NULL, updated_at TEXT NOT NULL,
     seconds REAL, template TEXT, revoked INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS by_external_id ON responses (external_id);
+CREATE TABLE IF NOT EXISTS requests (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL, question_tokens INTEGER NOT NULL DEFAULT 0,
+    reply_tokens INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS replies (
+    key TEXT PRIMARY KEY, problem_id TEXT NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS metrics (
     round INTEGER NOT NULL, split TEXT NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
     PRIMARY KEY (round, split, name));
@@ -181,6 +187,46 @@ class Ledger(Database):
             )
             self._db.execute("DELETE FROM facts WHERE name = 'end'")
 
+    # Language models (`toolkit.annotators.account.Account`)
+
+    def begin_request(self, key: str) -> int:
+        with self.transaction():
+            number = self._db.execute("INSERT INTO requests (key) VALUES (?)", (key,)).lastrowid
+        assert number is not None
+        return number
+
+    def finish_request(self, number: int, question_tokens: int, reply_tokens: int) -> None:
+        with self.transaction():
+            self._db.execute(
+                "UPDATE requests SET question_tokens = ?, reply_tokens = ? WHERE number = ?",
+                (question_tokens, reply_tokens, number),
+            )
+
+    def hear(self, key: str, problem_id: str, text: str, reason: str) -> None:
+        with self.transaction():
+            self._db.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", (key, problem_id, text, reason)
+            )
+
+    def spent(self) -> Spent:
+        query = (
+            "SELECT count(*), coalesce(sum(question_tokens), 0), coalesce(sum(reply_tokens), 0) FROM requests"
+        )
+        return Spent(*self.rows("requests", records.SPENT, query)[0])
+
+    def replies(self) -> dict[str, list[str]]:
+        """What was said of each problem."""
+        found: dict[str, list[str]] = {}
+        query = "SELECT problem_id, text FROM replies ORDER BY key"
+        for problem_id, text in self.rows("replies", records.REPLIES, query):
+            found.setdefault(problem_id, []).append(text)
+        return found
+
+    def reasons(self) -> dict[str, int]:
+        query = "SELECT reason, count(*) FROM replies GROUP BY reason ORDER BY reason"
+        found = self.rows("replies", records.REASONS, query)
+        return dict(found)
+
     # Figures
 
     def measure(self, round_: int, split: str, figures: Mapping[str, float | None]) -> None:
@@ -199,3 +245,8 @@ class Ledger(Database):
         """Insert whole rows, as they were read from another ledger."""
         marks = ", ".join("?" for _ in columns.split(","))
         self._db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
+
+
+def last_opened(ledger: Ledger) -> int:
+    """The last round that was opened; 0 if there is none."""
+    return max((round_ for round_, stage, _ in ledger.stages() if stage == "open"), default=0)

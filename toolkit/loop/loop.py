@@ -200,6 +200,11 @@ class Loop:
 
             this_round = self.state.round(round_, self.compute)
             generated = this_round.generate(self._model(round_), on_part)
+            if self.config.llm.propose:
+                from toolkit.loop.proposals import with_proposals
+
+                known = this_round.known
+                generated = with_proposals(self.state.run, round_, known, generated, self.view.say)
             temperature = self.state.temperature(round_)
             candidates = this_round.candidates(generated, temperature)
             write_table(candidates.table, self.state.run.round_folder(round_) / "candidates.parquet")
@@ -304,6 +309,9 @@ class Loop:
             while unsettled := self.state.questions(batch):
                 self.view.progress(len(batch) - len(unsettled), len(batch))
                 self.annotator.submit(unsettled)
+                waiting = f"{len(unsettled)} of {len(batch)} answers in {self.annotator.location}"
+                if self.annotator.waits() and not self.annotator.warnings:  # which this would hide
+                    self.view.say(f"Waiting for {waiting}")
                 if self._collect():
                     waited, pause = 0.0, 1.0
                     continue
@@ -311,10 +319,6 @@ class Loop:
                     left = f"{len(unsettled)} of {len(batch)}"
                     self.view.say(f"Round {round_}: {left} problems remain unanswered.")
                     break
-                if not self.annotator.warnings:  # which this would hide
-                    self.view.say(
-                        f"Waiting for {len(unsettled)} of {len(batch)} answers in {self.annotator.location}"
-                    )
                 self.sleep(pause)
                 waited, pause = waited + pause, min(1.5 * pause, SLOWEST_POLL)
             return {"asked": len(batch), "open": len(unsettled)}

@@ -77,6 +77,7 @@ FACTS: Mapping[str, TypeAdapter[Any]] = {
     "format": TypeAdapter(int),
     "end": TypeAdapter(End),
     "constants": TypeAdapter(Choice),
+    "proposed": TypeAdapter(dict[str, list[str]]),  # round → problems that a model was asked about
 }
 RESULTS: Mapping[str, TypeAdapter[Any]] = {
     "open": TypeAdapter(OpenResult),
@@ -103,6 +104,10 @@ RESPONSES = TypeAdapter(list[ResponseRow])
 METRICS = TypeAdapter(list[MetricRow])
 VERSION = TypeAdapter(list[tuple[int, int]])
 REVOKED = TypeAdapter(list[tuple[str, RoundNumber, Count]])
+Tokens = Annotated[int, Field(ge=0)]
+SPENT = TypeAdapter(list[tuple[Tokens, Tokens, Tokens]])
+REPLIES = TypeAdapter(list[tuple[str, str]])
+REASONS = TypeAdapter(list[tuple[str, Count]])
 
 # Whole rows, all columns of a table.
 WholeStage = tuple[RoundNumber, str, Seconds, str]
@@ -121,3 +126,5 @@ WholeResponse = tuple[
     str | None,
     int,
 ]
+WholeRequest = tuple[int, str, Tokens, Tokens]
+WholeReply = tuple[str, str, str, str]

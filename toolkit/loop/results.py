@@ -10,6 +10,8 @@ import polars as pl
 from toolkit.active.calibration import Reliability, reliability
 from toolkit.active.confidence import posterior
 from toolkit.active.cost import LabelCost
+from toolkit.annotators.account import ModelCost
+from toolkit.annotators.llm import annotator_name, is_program
 from toolkit.annotators.resolve import Resolution
 from toolkit.annotators.wording import shown_candidates
 from toolkit.config import to_yaml
@@ -83,6 +85,7 @@ def run_figures(state: RunState) -> report.RunFigures:
         alpha=state.team().agreement(),
         set_aside=state.set_aside(),
         cost=_cost(state),
+        model_cost=_model_cost(state),
         choice=run.constant_choice,
         metrics=metrics,
         final=_shares(final),
@@ -110,12 +113,34 @@ def _labels(state: RunState) -> int:
 
 
 def _cost(state: RunState) -> LabelCost | None:
-    times = [response.seconds for response, _ in state.team().judged if response.seconds is not None]
+    times = [
+        response.seconds
+        for response, _ in state.team().judged
+        if response.seconds is not None and not is_program(response.annotator)
+    ]
     if not times:
         return None
     labels, known = _labels(state), len(given_equations(state.problems, state.config))
     left = len(state.problems) - known - labels
     return LabelCost(sum(times), labels, max(0, left), state.config.annotator.price)
+
+
+def _model_cost(state: RunState) -> ModelCost | None:
+    ledger, config, problems = state.ledger, state.config.llm, state.problems
+    spent, reasons = ledger.spent(), ledger.reasons()
+    if not spent.requests and not reasons:
+        return None
+    name = annotator_name(config.model)
+    labels = {
+        problem_id: resolution.klasses
+        for problem_id, resolution in state.resolutions().items()
+        if resolution.template is not None and name in resolution.annotators
+    }
+    gold = {name: problems.gold_classes[problems.row[name]] for name in labels}
+    known = [bool(labels[name] & classes) for name, classes in gold.items() if classes]
+    has_price = bool(config.price.question or config.price.reply)
+    money = config.money(spent.question_tokens, spent.reply_tokens) if has_price else None
+    return ModelCost(name, spent, money, reasons, len(labels), sum(known) if known else None, len(known))
 
 
 def _joined(state: RunState, last: int) -> list[report.JoinedConstant]:

@@ -30,10 +30,9 @@ from toolkit.data.split import chosen_gold, split
 from toolkit.equations import Constant, EquationError, Expr, parse_template
 from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
-from toolkit.loop.annotators import PEOPLE
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.gold import with_gold_file
-from toolkit.loop.ledger import Ledger
+from toolkit.loop.ledger import Ledger, last_opened
 from toolkit.loop.salvage import salvage
 from toolkit.solvers import Solver, load_solver
 from toolkit.storage.atomic import replacing
@@ -70,6 +69,13 @@ class Run:
             return joined(self.constants, map(parse_template, templates))
         except EquationError as error:
             raise WarmkitError(f"{self.folder}: D_s of round {round_} is damaged: {error}.") from None
+
+    def known_equations(self) -> dict[str, Expr]:
+        """D_s when the last round was opened: problem → template."""
+        opened = self.ledger.result(last_opened(self.ledger), "open")
+        source = f"{self.folder}: D_s"
+        templates = opened["templates"] if opened else {}
+        return {name: self.template(name, text, source) for name, text in templates.items()}
 
     @property
     def constant_choice(self) -> ConstantChoice | None:
@@ -144,7 +150,7 @@ class Run:
         last = max((done for done, _, _ in self.ledger.stages()), default=0)
         if not 1 <= round_ <= last:
             raise WarmkitError(f"{self.name}: there is no round {round_} to undo; the last one is {last}.")
-        self.ledger.rewind(round_, revoke=self.config.annotator.name in PEOPLE)
+        self.ledger.rewind(round_, revoke=self.config.annotator.asks_people)
         for later in range(round_, last + 1):
             shutil.rmtree(self.round_folder(later), ignore_errors=True)
 
@@ -164,7 +170,7 @@ def create_run(
     problems = with_gold_file(problems, config)
     config, choice = config.with_chosen_constants(problems)
     problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
-    if config.annotator.name in PEOPLE:
+    if config.annotator.asks_people:
         _refuse_known(problems, config)
 
     def begin_ledger(building: Path) -> None:

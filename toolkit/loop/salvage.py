@@ -58,6 +58,8 @@ TABLES = {
         "template, revoked",
         TypeAdapter(records.WholeResponse),
     ),
+    "requests": Table("number, key, question_tokens, reply_tokens", TypeAdapter(records.WholeRequest)),
+    "replies": Table("key, problem_id, text, reason", TypeAdapter(records.WholeReply)),
     "metrics": Table("round, split, name, value", TypeAdapter(records.MetricRow)),
 }
 

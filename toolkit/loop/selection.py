@@ -8,6 +8,7 @@ import numpy as np
 from toolkit.active.acquire import Pool, Strategy, Votes, choose
 from toolkit.active.confidence import Floats
 from toolkit.active.cost import fit_seconds, predicted_seconds
+from toolkit.annotators.llm import is_program
 from toolkit.annotators.questions import ShownCandidate
 from toolkit.annotators.wording import shown_candidates
 from toolkit.data import Candidates, ProblemSet
@@ -127,7 +128,7 @@ def _seconds(state: RunState, problem_ids: Sequence[str], candidates: Candidates
     times = [
         (response.problem_id, response.seconds)
         for response, _ in state.team().judged
-        if response.seconds is not None
+        if response.seconds is not None and not is_program(response.annotator)
     ]
     weights = fit_seconds(*terms([name for name, _ in times]), [seconds for _, seconds in times])
     return predicted_seconds(*terms(problem_ids), weights)

@@ -21,10 +21,10 @@ from toolkit.data.constants import joined
 from toolkit.equations import Constant, Expr, show
 from toolkit.errors import WarmkitError
 from toolkit.loop.gold import given_equations
-from toolkit.loop.ledger import GOLD, BatchItem
+from toolkit.loop.ledger import GOLD, BatchItem, last_opened
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
-from toolkit.loop.team import last_opened, resolved, resolver_of, team_of
+from toolkit.loop.team import resolved, resolver_of, team_of
 
 GOLD_PEOPLE = 10  # who may answer a gold question; the loop waits for the first of them
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
@@ -165,7 +165,7 @@ class RunState:
         """
         known, resolutions = self.known(round_), self.resolutions()
         problem_ids: Sequence[str] = self.problems.ids
-        if self.config.annotator.name == "oracle":
+        if "oracle" in self.config.annotator.names:
             problem_ids = self.problems.table.filter(pl.col("equation").is_not_null())["id"].to_list()
         return [
             problem_id

@@ -8,8 +8,9 @@ import polars as pl
 from toolkit.data import ProblemSet
 from toolkit.data.schema import PROBLEMS
 from toolkit.equations import show
+from toolkit.loop.ledger import last_opened
 from toolkit.loop.run import Run
-from toolkit.loop.team import last_opened, resolved, resolver_of, team_of
+from toolkit.loop.team import resolved, resolver_of, team_of
 from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
 from toolkit.storage.tables import read_parquet

@@ -43,11 +43,6 @@ def resolved(
     return resolver.resolve(counted_responses(ledger, aside), weights)
 
 
-def last_opened(ledger: Ledger) -> int:
-    """The last round that was opened; 0 if there is none."""
-    return max((round_ for round_, stage, _ in ledger.stages() if stage == "open"), default=0)
-
-
 def counted_responses(ledger: Ledger, aside: Collection[str]) -> list[Response]:
     """The responses that D_s is made of: not to gold questions, nor of annotators who are set aside."""
     gold = gold_questions(ledger)

@@ -32,6 +32,7 @@ def annotators(figures: RunFigures) -> Html:
     if figures.alpha is not None:
         facts.append(f"All of them together: Krippendorff’s α = {agreement(figures.alpha)}.")
     facts += figures.cost.sentences() if figures.cost is not None else []
+    facts += figures.model_cost.sentences() if figures.model_cost is not None else []
     return section(
         "annotators",
         heading,

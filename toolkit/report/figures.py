@@ -7,6 +7,7 @@ import polars as pl
 
 from toolkit.active.calibration import Reliability
 from toolkit.active.cost import LabelCost
+from toolkit.annotators.account import ModelCost
 from toolkit.annotators.reliability import Agreement
 from toolkit.annotators.team import AnnotatorRow
 from toolkit.data.constants import ConstantChoice
@@ -106,5 +107,6 @@ class RunFigures:
     alpha: Agreement | None = None  # of all annotators
     set_aside: Collection[str] = ()  # annotators whose responses do not count
     cost: LabelCost | None = None  # None if no times are known
+    model_cost: ModelCost | None = None  # None if no language model was asked
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

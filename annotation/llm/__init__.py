@@ -1,0 +1,1 @@
+"""Language models behind the OpenAI chat protocol, as annotators who are checked."""

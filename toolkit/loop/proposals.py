@@ -1,0 +1,108 @@
+"""What a language model proposes as candidates: alone, or beside those of a method of step one."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from annotation.llm.asking import Asking
+from annotation.llm.prompt import asked_of
+from annotation.llm.proposal import Checker, Proposal
+from annotation.llm.sampling import Demonstrations, sample
+from annotation.llm.store import FILE, ReplyStore
+from toolkit.active.confidence import posterior
+from toolkit.data import ProblemSet
+from toolkit.equations import klass
+from toolkit.loop.generation import class_scores_of
+from toolkit.loop.run import Run
+from toolkit.methods import Generated, Known
+from toolkit.methods.base import Scored
+
+ORIGIN = "llm"
+
+
+def asking_of(run: Run) -> Asking:
+    """The model of a run, and what it may still spend."""
+    return Asking(run.config.llm, ReplyStore(run.folder.parent / FILE), run.ledger)
+
+
+def checker_of(run: Run) -> Checker:
+    return Checker(run.constants, not run.config.fixed_constants)
+
+
+def with_proposals(
+    run: Run, round_: int, known: Known, found: Sequence[Generated], say: Callable[[str], object]
+) -> list[Generated]:
+    """What step one found, with what the model said of these problems in this round or an earlier one.
+
+    It is asked about the least certain problems that are not in D_s and that it was not asked about before.
+    Which these are is written down before it is asked, so that a kill changes nothing.
+    """
+    asking, check, ledger = asking_of(run), checker_of(run), run.ledger
+    earlier = ledger.fact("proposed") or {}
+    if str(round_) not in earlier:
+        before = {problem_id for chosen in earlier.values() for problem_id in chosen}
+        earlier[str(round_)] = _least_certain(found, known.keys() | before, run.config.llm.propose)
+        with ledger.transaction():
+            ledger.set_fact("proposed", earlier)
+    for _, failed in propose(asking, check, run.problems, known, earlier[str(round_)]):
+        say(f"{failed}." if failed else f"{asking.url}: {asking.spent_words()}")
+    proposed = {
+        problem_id: generated(problem_id, [check(asked_of(run.problems, row), text) for text in texts])
+        for problem_id, texts in ledger.replies().items()
+        if (row := run.problems.row.get(problem_id)) is not None
+    }
+    return [merged(one, proposed[one.problem_id]) if one.problem_id in proposed else one for one in found]
+
+
+def _least_certain(found: Sequence[Generated], known: Collection[str], count: int) -> list[str]:
+    """Problems without a candidate first, then those whose likeliest class is the least likely."""
+    left = [one for one in found if one.problem_id not in known]
+    return [one.problem_id for one in sorted(left, key=_confidence)[:count]]
+
+
+def _confidence(found: Generated) -> float:
+    return max(_shares(found).values(), default=0.0)
+
+
+def propose(
+    asking: Asking, check: Checker, problems: ProblemSet, known: Known, chosen: Sequence[str]
+) -> Iterator[tuple[Generated, str]]:
+    """What all replies to the chosen problems propose, as they are done, and why one is missing, if it is."""
+    asked = [asked_of(problems, problems.row[problem_id]) for problem_id in chosen]
+    for heard in sample(asking, check, Demonstrations(problems, known), asked, lambda proposals: True):
+        yield generated(heard.problem.problem_id, heard.proposals), heard.failed
+
+
+def generated(problem_id: str, proposals: Sequence[Proposal]) -> Generated:
+    """The classes of proposals that verify; the score of a class is the log of its share of all replies.
+
+    A reply that may mean several classes votes for the likeliest alone.
+    """
+    templates = [proposal.templates[0] for proposal in proposals if proposal.templates]
+    by_class = {klass(template): template for template in reversed(templates)}
+    votes = Counter(map(klass, templates))
+    scored = [
+        Scored(by_class[found], found, math.log(count / len(proposals)), ORIGIN)
+        for found, count in votes.most_common()
+    ]
+    return Generated(problem_id, tuple(scored))
+
+
+def merged(found: Generated, proposed: Generated) -> Generated:
+    """Both as one: each class has the mean of its probabilities. A method's log-probabilities are of paths,
+    so they are made shares of what it found first."""
+    if not proposed.scored:
+        return found
+    if not found.scored:
+        return proposed
+    shares = [_shares(found), _shares(proposed)]
+    by_class = {scored.klass: scored for scored in (*proposed.scored, *reversed(found.scored))}
+    means = {one: sum(share.get(one, 0.0) for share in shares) / 2 for one in by_class}
+    ranked = sorted(by_class, key=lambda one: -means[one])
+    return Generated(
+        found.problem_id, tuple(by_class[one]._replace(log_prob=math.log(means[one])) for one in ranked)
+    )
+
+
+def _shares(found: Generated) -> Mapping[int, float]:
+    return posterior(class_scores_of(found), 1.0)
