@@ -1,20 +1,27 @@
 """`warmkit generate`: candidate equations for problems whose answers are known."""
 
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolkit.cli.output import json_option, note, print_json, print_table, progress, share, waiting
-from toolkit.cli.parameters import device_option, out_option, skip_bad_option, workers_options
+from toolkit.annotators.llm import LlmConfig
+from toolkit.cli.output import echo, json_option, note, print_json, print_table, progress, share, waiting
+from toolkit.cli.parameters import device_option, llm_set_option, out_option, skip_bad_option, workers_options
 from toolkit.cluster.session import ClusterSpec
+from toolkit.config import load_config
 from toolkit.data.read import read_parts
+from toolkit.equations import DEFAULT_CONSTANTS
 from toolkit.equations.search import MAX_OPERATORS
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
+    from toolkit.data import ProblemSet
     from toolkit.loop.generation import Streamed
+    from toolkit.methods import Generated
 
 PART = 1024  # problems that each worker holds at a time
 
@@ -24,10 +31,16 @@ PART = 1024  # problems that each worker holds at a time
 Examples:
   warmkit generate --model models/en bundled:en --out candidates.parquet
   warmkit generate --model models/en mine.jsonl --search 3 --out candidates.csv --json
-  warmkit generate --model models/en large.parquet --out candidates.parquet --workers 8 --address auto"""
+  warmkit generate --model models/en large.parquet --out candidates.parquet --workers 8 --address auto
+  warmkit generate --llm http://127.0.0.1:8080/v1 mine.jsonl --set samples=5 --out candidates.parquet"""
 )
 @click.argument("data")
-@click.option("--model", "folder", required=True, type=click.Path(path_type=Path), help="What `train` wrote.")
+@click.option("--model", "folder", type=click.Path(path_type=Path), help="What `train` wrote.")
+@click.option(
+    "--llm",
+    metavar="URL",
+    help="Also, or alone without --model: what a language model proposes. Texts are sent to this address.",
+)
 @out_option
 @click.option(
     "--width", default=20, show_default=True, type=click.IntRange(1, 100_000), help="Beams per problem."
@@ -40,16 +53,19 @@ Examples:
     type=click.IntRange(0, MAX_OPERATORS),
     help="Also score what exhaustive search with this many operators finds.",
 )
+@llm_set_option
 @workers_options
 @device_option
 @skip_bad_option
 @json_option
 def generate(
     data: str,
-    folder: Path,
+    folder: Path | None,
+    llm: str | None,
     out: Path,
     width: int,
     searched: int,
+    llm_settings: tuple[str, ...],
     spec: ClusterSpec | None,
     storage: str | None,
     device: str,
@@ -60,7 +76,16 @@ def generate(
 
     If DATA has gold equations, the temperature of the posterior is fitted on them. A Parquet file is
     read, and the table written, part by part, so that the problems need not fit in memory.
+
+    What a language model proposes counts if it verifies: over the numbers of the text, giving the answer,
+    which it is not told. Gold equations of DATA are shown to it as solved problems, never a problem's own.
+    What it said is kept in llm.sqlite beside the table, and is not asked again.
     """
+    if folder is None and llm is None:
+        raise click.UsageError("Name a model: --model FOLDER, or --llm URL.")
+    if llm_settings and llm is None:
+        raise click.UsageError("--set is for a language model: --llm URL.")
+    config = load_config(LlmConfig, None, [*llm_settings, *([f"url={llm}"] if llm else [])])
     with waiting("Loading the model"):
         from toolkit.compute import computing
         from toolkit.loop.generation import stream_candidates
@@ -68,17 +93,35 @@ def generate(
         from toolkit.nn.device import pick_device
 
         torch_device = pick_device(device)
-        model = load_model(folder, torch_device)
+        model = None if folder is None else load_model(folder, torch_device)
+    constants = DEFAULT_CONSTANTS if model is None else model.constants
     with waiting(f"Reading {data}"):
-        count, parts = read_parts(data, PART, skip_bad=skip_bad, constants=model.constants)
+        count, parts = read_parts(data, PART, skip_bad=skip_bad, constants=constants)
     if not count:
         raise WarmkitError(f"{data}: there are no problems to generate for.")
     settings = GenerateConfig(width=width, search=searched)
     start = time.perf_counter()
-    with computing(spec, torch_device, storage, note) as compute, progress("Generating", count) as advance:
-        found = stream_candidates(lambda sets: compute.candidates(model, sets, settings), parts, out, advance)
+    proposer = None
+    with ExitStack() as stack:
+        compute = stack.enter_context(computing(spec, torch_device, storage, note))
+        if llm is not None:
+            from toolkit.loop.proposals import Proposer
+
+            proposer = stack.enter_context(closing(Proposer(config, out.parent, constants)))
+        advance = stack.enter_context(progress("Generating", count))
+
+        def found_in(sets: "Iterable[ProblemSet]") -> "Iterator[Sequence[Generated]]":
+            if proposer is None:
+                assert model is not None
+                yield from compute.candidates(model, sets, settings)
+                return
+            for part in sets:
+                here = next(compute.candidates(model, [part], settings)) if model else None
+                yield proposer(part, here, note)
+
+        found = stream_candidates(found_in, parts, out, advance)
     seconds = time.perf_counter() - start
-    figures = {
+    figures: dict[str, Any] = {
         "problems": found.problems,
         "reached": found.problems - len(found.unsolved),
         "gold_equivalent": found.right if found.known else None,
@@ -91,10 +134,15 @@ def generate(
         ],
         "out": str(out),
     }
+    if proposer is not None:
+        figures["llm"] = proposer.figures
     if as_json:
         print_json(figures)
         return
     _print(found, out, seconds)
+    if proposer is not None:
+        for sentence in proposer.cost().sentences():
+            echo(sentence)
     if found.unsolved:
         rows = [(unsolved.problem_id, unsolved.miss or "") for unsolved in found.unsolved[:10]]
         print_table("unsolved", rows, ("id", "near miss"))

@@ -160,6 +160,13 @@ test_option = click.option("--test", metavar="DATA", help="Also evaluate the sol
 set_option = click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set one key of the configuration."
 )
+llm_set_option = click.option(
+    "--set",
+    "llm_settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Set a key of the section llm, for instance model=qwen3 or budget.requests=1000.",
+)
 runs_option = click.option(
     "--runs",
     default="runs",

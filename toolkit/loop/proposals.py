@@ -3,6 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from annotation.llm.asking import Asking
 from annotation.llm.prompt import asked_of
@@ -10,8 +12,10 @@ from annotation.llm.proposal import Checker, Proposal
 from annotation.llm.sampling import Demonstrations, sample
 from annotation.llm.store import FILE, ReplyStore
 from toolkit.active.confidence import posterior
+from toolkit.annotators.account import MemoryAccount, ModelCost
+from toolkit.annotators.llm import LlmConfig
 from toolkit.data import ProblemSet
-from toolkit.equations import klass
+from toolkit.equations import Constant, klass
 from toolkit.loop.generation import class_scores_of
 from toolkit.loop.run import Run
 from toolkit.methods import Generated, Known
@@ -52,6 +56,62 @@ def with_proposals(
         if (row := run.problems.row.get(problem_id)) is not None
     }
     return [merged(one, proposed[one.problem_id]) if one.problem_id in proposed else one for one in found]
+
+
+class Proposer:
+    """What a model proposes for the problems of a command, beside what a method found."""
+
+    def __init__(self, config: LlmConfig, folder: Path, constants: tuple[Constant, ...]) -> None:
+        self._store, self._account = ReplyStore(folder / FILE), MemoryAccount()
+        self._asking = Asking(config, self._store, self._account)
+        self._check = Checker(constants, more_constants=False)  # a table has the constants of its model
+        self._right = self._known = self._found = 0
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __call__(
+        self, problems: ProblemSet, found: Sequence[Generated] | None, say: Callable[[str], object]
+    ) -> list[Generated]:
+        known, said = problems.gold_templates, set[str]()
+        proposed: dict[str, Generated] = {}
+        for one, failed in propose(self._asking, self._check, problems, known, problems.ids):
+            proposed[one.problem_id] = one
+            if failed and failed not in said:
+                said.add(failed)
+                say(f"{failed}.")
+        for problem_id, classes in zip(problems.ids, problems.gold_classes, strict=True):
+            scored = proposed[problem_id].scored
+            self._found += bool(scored)
+            if scored and classes:
+                self._known += 1
+                self._right += scored[0].klass in classes
+        alone = [Generated(problem_id, ()) for problem_id in problems.ids]
+        return [merged(one, proposed[one.problem_id]) for one in found or alone]
+
+    def cost(self) -> ModelCost:
+        """What was spent; a label is a problem with a proposal that verifies."""
+        config, spent = self._asking.config, self._account.spent()
+        money = self._asking.money() if config.price.question or config.price.reply else None
+        right = self._right if self._known else None
+        reasons = self._account.reasons()
+        return ModelCost(config.model, spent, money, reasons, self._found, right, self._known)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The same, for programs."""
+        cost = self.cost()
+        return {
+            "model": cost.name,
+            "requests": cost.spent.requests,
+            "question_tokens": cost.spent.question_tokens,
+            "reply_tokens": cost.spent.reply_tokens,
+            "money": cost.money,
+            "replies": dict(cost.reasons),
+            "verified_problems": cost.labels,
+            "gold_equivalent": cost.right,
+            "with_gold": cost.known,
+        }
 
 
 def _least_certain(found: Sequence[Generated], known: Collection[str], count: int) -> list[str]:
