@@ -19,6 +19,8 @@ PROGRAMS = {
 SLOW = (
     "tests/loop/",  # each of them trains
     "tests/kills/",
+    "tests/llm/test_asking.py",
+    "tests/llm/test_loop.py",
     "tests/cli/test_loop.py",
     "tests/cli/test_train.py::test_both_steps_in_one_go",
     "tests/docs/test_python.py",

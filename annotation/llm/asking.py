@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 
-from annotation.llm.chat import Chat, Failure, Refused, Reply, body_of, chat_url
+from annotation.llm.chat import Chat, Failure, Reply, body_of, chat_url
 from annotation.llm.key import find_key
 from annotation.llm.prompt import Message
 from annotation.llm.store import ReplyStore, key_of
@@ -85,7 +85,7 @@ class Asking:
         Requests are taken from the left. More may be added while it runs: those on the left come next.
         """
         running: dict[int, tuple[Request, str]] = {}
-        done: SimpleQueue[tuple[int, Reply | Failure | Refused]] = SimpleQueue()
+        done: SimpleQueue[tuple[int, Reply | Failure | Exception]] = SimpleQueue()
         not_before = 0.0
         while waiting or running:
             while waiting and len(running) < self.config.concurrency:
@@ -115,7 +115,7 @@ class Asking:
             except Empty:
                 continue
             request, key = running.pop(number)
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, Exception):
                 raise outcome
             if isinstance(outcome, Reply):
                 self.store.keep(key, outcome)
@@ -133,12 +133,12 @@ class Asking:
         return key_of(self.url, body_of(self.config, request.messages, request.seed))
 
     def _ask(
-        self, request: Request, number: int, done: "SimpleQueue[tuple[int, Reply | Failure | Refused]]"
+        self, request: Request, number: int, done: "SimpleQueue[tuple[int, Reply | Failure | Exception]]"
     ) -> None:
         chat = Chat(self.config, self._key)
         try:
             done.put((number, chat.ask(request.messages, request.seed)))
-        except Refused as error:
+        except Exception as error:  # whatever it is, the thread that waits has to know
             done.put((number, error))
         finally:
             chat.close()
