@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from toolkit.cli import main
 from toolkit.data import Candidates, ProblemSet, read_candidates, read_problems, write_table
-from toolkit.data.export import with_equations, write_mwptoolkit
+from toolkit.data.export import MWPTOOLKIT_FILES, with_equations, write_mwptoolkit
 from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import klass, parse
 from toolkit.errors import WarmkitError
@@ -95,5 +95,16 @@ def test_export_from_the_command_line(problems, tmp_path):
     figures = json.loads(done.stdout)
     assert (figures["equations"], figures["gold"], done.exit_code) == (3, 1, 0)
     assert CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "e.txt")]).exit_code == 2
-    only_gold = CliRunner().invoke(main, [*arguments[:2], "--mwptoolkit", "--out", str(tmp_path / "m")])
+    only_gold = CliRunner().invoke(main, [*arguments[:2], "--mwptoolkit", str(tmp_path / "m")])
     assert "1 of 3 problems have an equation, 1 of them gold" in only_gold.output
+    assert {file.name for file in (tmp_path / "m").iterdir()} == set(MWPTOOLKIT_FILES.values())
+
+
+@pytest.mark.parametrize(
+    "targets", [[], ["--out", "e.csv", "--hub", "h"], ["--chat", "c", "--mwptoolkit", "m"]]
+)
+def test_an_export_has_exactly_one_target(problems, tmp_path, targets):
+    write_table(problems.table, tmp_path / "p.jsonl")
+    called = CliRunner().invoke(main, ["export", str(tmp_path / "p.jsonl"), *targets])
+    assert called.exit_code == 2
+    assert "Give one of --out, --hub, --chat and --mwptoolkit." in called.output

@@ -127,6 +127,19 @@ def test_asdiv_is_read_from_xml_with_its_lines(tmp_path):
     ]
 
 
+def test_an_asdiv_formula_that_is_no_equation_is_left_out_and_named(tmp_path):
+    problem = (
+        "<Problem ID='{}'><Body>4 apples, 5 more.</Body><Question>?</Question><Answer>9</Answer>{}</Problem>"
+    )
+    formulas = ("<Formula>4+5=9</Formula>", "<Formula>4+5=9 so 9</Formula>", "<Formula> </Formula>")
+    problems = "".join(problem.format(f"n{i}", formula) for i, formula in enumerate(formulas))
+    read = read_problems(written(tmp_path, "asdiv.xml", f"<ProblemSet>{problems}</ProblemSet>"))
+    assert read.table["equation"].to_list() == ["4+5=9", None, None]
+    assert [(row.id, row.reason) for row in read.left_out] == [
+        ("n1", "'so' is not part of an equation (at character 7)")
+    ]
+
+
 def test_the_native_format_reads_back_what_was_written(tmp_path):
     rows = [{**GOOD, "split": "train"}, {**GOOD, "id": "b", "equation": None, "answer": 1 / 3}]
     problems = read_problems(written(tmp_path, "in.jsonl", lines(*rows))).table

@@ -112,6 +112,12 @@ def folder(tmp_path, monkeypatch):
         {"id": "2", "original_text": "每支笔3元,4支笔多少元?", "equation": "x=3*4", "ans": "12"},
     ]
     Path("math_23k.json").write_text("\n".join(map(json.dumps, chinese)), encoding="utf-8")
+    Path("gsm8k").mkdir()
+    solved = {
+        "question": "Ann had 36 pears and half as many plums.",
+        "answer": "<<36/2=18>>18 <<36+18=54>>54 #### 54",
+    }
+    Path("gsm8k", "train.jsonl").write_text(json.dumps(solved), encoding="utf-8")
     questions = [
         {"iIndex": i, "sQuestion": f"Ann had {i} pears and {i + 1} plums.", "lEquations": [f"X={i}+{i + 1}"],
          "lSolutions": [2 * i + 1]} for i in (3, 4)

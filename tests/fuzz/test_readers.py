@@ -26,6 +26,7 @@ RECORDS = {
     "allarith": {"iIndex": 7, "sQuestion": TEXT, "lEquations": ["X=(76-25)"], "lSolutions": [51.0]},
     "math23k": {"id": "1", "original_text": TEXT, "segmented_text": TEXT, "equation": "x=76-25", "ans": "51"},
     "svamp": {"ID": "c-1", "Body": "Tom has 76 apples", "Question": TEXT, "Answer": 51, "Equation": "76-25"},
+    "gsm8k": {"question": TEXT, "answer": "<<76-25=51>>51 are left. #### 51"},
     "asdiv": {"ID": "n1", "Body": TEXT, "Question": "Left?", "Answer": "51 (apples)", "Formula": "76-25=51"},
 }
 

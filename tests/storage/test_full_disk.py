@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,13 @@ COMMANDS = {
     "import as CSV": ("data", "import", "bundled:en", "--out", "problems.csv"),
     "stories": ("data", "generate", "--out", "stories.parquet", "--count", "3000"),
     "export": ("export", "bundled:en", "--out", "equations.csv"),
-    "export for MWPToolkit": ("export", "bundled:en", "--mwptoolkit", "--out", "mwptoolkit"),
+    "export for MWPToolkit": ("export", "bundled:en", "--mwptoolkit", "new/mwptoolkit"),
+    "export for Hugging Face": ("export", "bundled:en", "--hub", "new/folder/hub"),
+    "export for fine-tuning": ("export", "bundled:en", "--chat", "chat"),
     "candidates": ("generate", "bundled:en", "--model", "../model", "--out", "candidates.csv"),
     "candidates as Parquet": ("generate", "bundled:en", "--model", "../model", "--out", "new/c.parquet"),
 }
+TARGETS = ("--out", "--hub", "--chat", "--mwptoolkit")
 
 
 def limited() -> None:
@@ -55,7 +59,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing_behind(model, name):
     folder = model / "disk"
     folder.mkdir(exist_ok=True)
     result = warmkit(*COMMANDS[name], folder=folder, preexec_fn=limited)
-    out = COMMANDS[name][COMMANDS[name].index("--out") + 1]
+    out = next(value for option, value in pairwise(COMMANDS[name]) if option in TARGETS)
     assert result.returncode == 1
     assert result.stderr.startswith(f"Error: {out}") and "can't be written: File too large." in result.stderr
     assert result.stderr.count("\n") == 1

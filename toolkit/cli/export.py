@@ -13,22 +13,22 @@ from toolkit.data.write import WRITERS
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 
+FILE = click.Path(path_type=Path)
+
 
 @click.command(
     epilog="""\b
 Examples:
   warmkit export mine.jsonl --candidates candidates.parquet --out equations.csv
-  warmkit export mine.jsonl --candidates candidates.parquet --gold --threshold 0.9 --out equations.parquet
-  warmkit export mine.jsonl --annotations label-studio/annotations.parquet --out equations.csv
-  warmkit export mine.jsonl --candidates candidates.parquet --mwptoolkit --out dataset/mine"""
+  warmkit export mine.jsonl --candidates candidates.parquet --gold --threshold 0.9 --hub dataset/mine
+  warmkit export mine.jsonl --annotations label-studio/annotations.parquet --chat conversations
+  warmkit export mine.jsonl --candidates candidates.parquet --mwptoolkit dataset/mwptoolkit"""
 )
 @click.argument("data")
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Ends in .parquet, .jsonl or .csv; a folder with --mwptoolkit.",
-)
+@click.option("--out", type=FILE, metavar="FILE", help="A table: .parquet, .jsonl or .csv.")
+@click.option("--hub", type=FILE, metavar="FOLDER", help="A data set of Hugging Face: Parquet and its card.")
+@click.option("--chat", type=FILE, metavar="FOLDER", help="Conversations in JSON Lines, for fine-tuning.")
+@click.option("--mwptoolkit", type=FILE, metavar="FOLDER", help="The three files that MWPToolkit reads.")
 @click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
 @annotations_option
 @click.option(
@@ -43,30 +43,37 @@ Examples:
     type=FiniteRange(0, 1),
     help="Leave out equations with a lower posterior.",
 )
-@click.option("--mwptoolkit", is_flag=True, help="Write the three files that MWPToolkit reads, by split.")
 @auto_constants_option
 @skip_bad_option
 @json_option
 def export(
     data: str,
-    out: Path,
+    out: Path | None,
+    hub: Path | None,
+    chat: Path | None,
+    mwptoolkit: Path | None,
     candidates: Path | None,
     annotations: Path | None,
     gold: bool,
     threshold: float,
-    mwptoolkit: bool,
     constants: tuple[Constant, ...] | None,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
     """Write each problem of DATA with one equation: that of annotators, gold, or the likeliest generated one.
 
-    The columns are those of a problem set, and template, posterior, origin. warmkit can read the file back.
+    Give one of --out, --hub, --chat and --mwptoolkit. Tables have the columns of a problem set, and template,
+    posterior and origin; warmkit can read them back. Folders have files by split.
     """
+    from toolkit.data.chat import write_chat
     from toolkit.data.export import with_equations, write_mwptoolkit
+    from toolkit.data.hub import write_hub
 
-    if not mwptoolkit and out.suffix.lower() not in WRITERS:
-        raise click.UsageError(f"{out}: the name must end in {', '.join(WRITERS)} (or give --mwptoolkit).")
+    targets = [target for target in (out, hub, chat, mwptoolkit) if target is not None]
+    if len(targets) != 1:
+        raise click.UsageError("Give one of --out, --hub, --chat and --mwptoolkit.")
+    if out and out.suffix.lower() not in WRITERS:
+        raise click.UsageError(f"{out}: the name must end in {', '.join(WRITERS)}.")
     with waiting(f"Reading {data}"):
         problems = read_problems(data, skip_bad=skip_bad)
         table = read_candidates(candidates, problems) if candidates else None
@@ -83,18 +90,26 @@ def export(
         raise WarmkitError(
             "No problem has an equation: give --candidates or --annotations, or allow --gold equations."
         )
-    files = write_mwptoolkit(equations, problems, out) if mwptoolkit else None
-    if files is None:
+    files = None
+    if out:
         write_table(equations, out)
+    elif hub:
+        files = write_hub(equations, hub, len(problems), threshold)
+    elif chat:
+        files = write_chat(equations, problems, chat)
+    elif mwptoolkit:
+        files = write_mwptoolkit(equations, problems, mwptoolkit)
+    unverified = len(equations) - sum(files.values()) if files else 0
     from_gold, from_annotators = (int((equations["origin"] == name).sum()) for name in ("gold", "annotator"))
     if as_json:
         print_json(
             {
-                "out": str(out),
+                "out": str(targets[0]),
                 "problems": len(problems),
                 "equations": len(equations),
                 "gold": from_gold,
                 "annotated": from_annotators,
+                "unverified": unverified,
                 "files": files,
             }
         )
@@ -102,5 +117,7 @@ def export(
     annotators = f", {from_annotators:,} by annotators" if annotations else ""
     echo(
         f"{len(equations):,} of {len(problems):,} problems have an equation, "
-        f"{from_gold:,} of them gold{annotators}. Written to {out}"
+        f"{from_gold:,} of them gold{annotators}. Written to {targets[0]}"
     )
+    if unverified:
+        echo(f"{unverified:,} equations do not give the answer and were left out.", err=True)

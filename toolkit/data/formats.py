@@ -1,7 +1,8 @@
 """Published formats: how to recognise the format of a record, and how to make it a row of problems.
 
 A format is recognised by the fields of its records. To add one, write a function from a record to a row
-and name its fields in `FORMATS`.
+and name its fields in `FORMATS`. If a record has an equation that can't be used, the row has none, and says
+why under the name LEFT_OUT.
 """
 
 import re
@@ -9,7 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from toolkit.data.gsm8k import ANSWER, equation_of, final_answer
+from toolkit.data.schema import MAX_TEXT, read_number
 from toolkit.equations import EquationError, parse
+
+LEFT_OUT = "left_out"
 
 Fields = Mapping[str, Any]
 Row = dict[str, Any]
@@ -75,17 +80,38 @@ def asdiv(record: Fields) -> Row:
     """
     answer = str(record.get("Answer") or "")
     number = _LEADING_NUMBER.match(answer)
-    formula: str | None = _UNIT_NOTE.sub("", str(record.get("Formula") or ""))
+    written = str(record.get("Formula") or "")
+    formula: str | None = _UNIT_NOTE.sub("", written)
+    left_out = None
     try:
         parse(formula or "")
-    except EquationError:
-        formula = None
+    except EquationError as error:
+        formula, left_out = None, str(error) if written.strip() else None
     return {
         "id": record.get("ID"),
         "text": _joined(record.get("Body"), record.get("Question")),
         "answer": number[1] if number else answer or None,
         "equation": formula,
+        LEFT_OUT: left_out,
     }
+
+
+def gsm8k(record: Fields) -> Row:
+    """GSM8K: question, and an answer that ends in "#### 54". Its calculations <<36/2=18>> make the equation.
+
+    An answer without #### is the number alone, as other sets with these two fields have it.
+    """
+    question, solution = record.get("question"), record.get("answer")
+    row = native({**record, "text": question})
+    if not isinstance(solution, str) or ANSWER not in solution:
+        return row
+    row |= {"answer": final_answer(solution), "equation": None}
+    if isinstance(question, str) and len(question) <= MAX_TEXT:
+        try:
+            row["equation"] = equation_of(question, solution, read_number(row["answer"]))
+        except ValueError as error:  # also of an answer that is no number: then the row is refused
+            row[LEFT_OUT] = str(error)
+    return row
 
 
 FORMATS = (
@@ -95,6 +121,7 @@ FORMATS = (
     Format("math23k", frozenset({"segmented_text", "ans"}), math23k),
     Format("asdiv", frozenset({"Body", "Question", "Answer", "Formula"}), asdiv),
     Format("svamp", frozenset({"Body", "Question", "Answer"}), svamp),
+    Format("gsm8k", frozenset({"question", "answer"}), gsm8k),
 )
 
 

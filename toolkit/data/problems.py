@@ -28,11 +28,13 @@ class ProblemSet:
         *,
         masked: Sequence[Masked] | None = None,
         bad: Sequence[BadRow] = (),
+        left_out: Sequence[BadRow] = (),
         format: str = "table",
     ) -> None:
         """From a table of the schema `PROBLEMS` with checked rows. `from_frame` checks other tables."""
         self.table, self.constants = table, tuple(constants)
         self.bad, self.format = tuple(bad), format  # rows that were refused, and the format of the file
+        self.left_out = tuple(left_out)  # rows whose equation can't be used, so that they have none
         if masked is not None:
             self.__dict__["masked"] = tuple(masked)
 
@@ -141,7 +143,7 @@ class ProblemSet:
 
     def with_table(self, table: pl.DataFrame) -> "ProblemSet":
         """The same problems with other splits: texts, answers and equations must be the same."""
-        part = ProblemSet(table, self.constants, bad=self.bad, format=self.format)
+        part = ProblemSet(table, self.constants, bad=self.bad, left_out=self.left_out, format=self.format)
         part.__dict__ |= {
             name: self.__dict__[name] for name in ("masked", "gold_verdicts") if name in self.__dict__
         }
@@ -152,7 +154,12 @@ class ProblemSet:
         if tuple(constants) == self.constants:
             return self
         return ProblemSet(
-            self.table, constants, masked=self.__dict__.get("masked"), bad=self.bad, format=self.format
+            self.table,
+            constants,
+            masked=self.__dict__.get("masked"),
+            bad=self.bad,
+            left_out=self.left_out,
+            format=self.format,
         )
 
 

@@ -7,14 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from toolkit.data.formats import FORMATS, Format, recognise, renamed
+from toolkit.data.formats import FORMATS, LEFT_OUT, Format, recognise, renamed
 from toolkit.data.problems import ProblemSet
 from toolkit.data.records import Record, read_records
-from toolkit.data.schema import PROBLEMS, check_rows, refuse_bad
+from toolkit.data.schema import PROBLEMS, BadRow, check_rows, refuse_bad
 from toolkit.equations import DEFAULT_CONSTANTS, Constant
 from toolkit.errors import WarmkitError
 from toolkit.storage.files import read_text
 from toolkit.storage.tables import check_texts, count_rows, guarded, is_parquet, scan_parquet
+
+NumberedRow = tuple[int, "dict[str, Any] | str"]
 
 BUNDLED = Path(__file__).parent / "bundled"
 
@@ -37,10 +39,22 @@ def read_problems(
     path = locate(path)
     records = read_records(path)
     known = _format(path, records, columns or {})
-    table, masked, bad = check_rows(_rows(records, known, lang), str(path))
+    rows = list(_rows(records, known, lang))
+    table, masked, bad = check_rows(rows, str(path))
     if not skip_bad:
         refuse_bad(str(path), len(table), bad)
-    return ProblemSet(table, constants, masked=masked, bad=bad, format=known.name)
+    left_out = _left_out(rows, bad, str(path))
+    return ProblemSet(table, constants, masked=masked, bad=bad, left_out=left_out, format=known.name)
+
+
+def _left_out(rows: Iterable[NumberedRow], bad: Iterable[BadRow], file: str) -> list[BadRow]:
+    """Good rows whose equation is left out, each with the reason."""
+    refused = {row.line for row in bad}
+    return [
+        BadRow(file, line, str(row["id"]), row[LEFT_OUT])
+        for line, row in rows
+        if isinstance(row, dict) and row.get(LEFT_OUT) and line not in refused
+    ]
 
 
 def read_parts(
@@ -114,9 +128,7 @@ def _format(path: Path, records: Sequence[Record], columns: Mapping[str, str]) -
     return known
 
 
-def _rows(
-    records: Iterable[Record], known: Format, lang: str | None
-) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _rows(records: Iterable[Record], known: Format, lang: str | None) -> Iterator[NumberedRow]:
     rows = [(line, known.convert(fields) if isinstance(fields, dict) else fields) for line, fields in records]
     named = any(isinstance(row, dict) and row["id"] is not None for _, row in rows)
     for line, row in rows:

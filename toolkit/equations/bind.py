@@ -203,7 +203,7 @@ class _Binder:
         value, unknown = _applied(tree.op, left.value, right.value), left.unknown or right.unknown
         fraction = tree.op == "/" and value is not None and value.denominator != 1
         if value is not None and value in self.in_text and (fraction or unknown):
-            return _Folded(Const(value), value, unknown)
+            return _Folded(Const(value), value, False)
         return _Folded(Op(tree.op, left.tree, right.tree), value, unknown)
 
     def _unknown(self, literal: Const) -> bool:

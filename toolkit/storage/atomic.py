@@ -27,7 +27,7 @@ def replacing(path: Path, private: bool = False) -> Iterator[Path]:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED)
         os.close(handle)
     except OSError as error:
-        _remove(made)
+        remove_empty(made)
         raise WarmkitError(f"{path}: it can't be written: {error.strerror}.") from None
     temporary = Path(name)
     try:
@@ -40,10 +40,10 @@ def replacing(path: Path, private: bool = False) -> Iterator[Path]:
         raise WarmkitError(f"{path}: it can't be written: {error.strerror or error}.") from None
     finally:
         temporary.unlink(missing_ok=True)
-        _remove(made)
+        remove_empty(made)
 
 
-def _remove(folders: Sequence[Path]) -> None:
+def remove_empty(folders: Sequence[Path]) -> None:
     """Delete the folders that are empty, the innermost first."""
     with suppress(OSError):
         for folder in folders:

@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from toolkit.errors import WarmkitError
-from toolkit.storage.atomic import UNFINISHED
+from toolkit.storage.atomic import UNFINISHED, remove_empty
 from toolkit.storage.lock import held, is_held, sign
 
 DEEPEST = 50  # folders in folders; warmkit makes five
@@ -127,3 +127,30 @@ def appear(built: Path, folders: Iterable[Path]) -> Path | None:
                 if not os.path.lexists(folder):
                     raise WarmkitError(f"{folder}: it can't be made: {error.strerror}.") from None
     return None
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """An empty folder that becomes `folder` when the block succeeds, and is deleted when it fails.
+
+    Folders that had to be made for it are deleted as well. There may be an empty `folder`, but no other.
+    """
+    taken = f"{folder}: there is something already. Name a new folder."
+    made: list[Path] = []
+    try:
+        if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
+            raise WarmkitError(taken)
+        made = [parent for parent in folder.parents if not parent.exists()]
+        with building(folder.parent) as built:
+            yield built
+            for file in (path for path in built.rglob("*") if path.is_file()):
+                with file.open("rb+") as written:
+                    os.fsync(written.fileno())
+            with suppress(OSError):  # there is none, or it is no longer empty
+                folder.rmdir()
+            if appear(built, [folder]) is None:
+                raise WarmkitError(taken)
+    except OSError as error:
+        raise WarmkitError(f"{folder}: it can't be written: {error.strerror or error}.") from None
+    finally:
+        remove_empty(made)

@@ -75,8 +75,11 @@ def check(
     pairs = across_splits(read.table, near_duplicates(read)) if duplicates else None
     if as_json:
         extra = {} if pairs is None else {"duplicates_across_splits": len(pairs)}
-        bad_rows = [asdict(row) for row in read.bad]
-        print_json({"bad": len(read.bad), **asdict(summary), "bad_rows": bad_rows, **extra})
+        rows = {
+            "bad_rows": [asdict(row) for row in read.bad],
+            "equations_left_out": [asdict(row) for row in read.left_out],
+        }
+        print_json({"bad": len(read.bad), **asdict(summary), **rows, **extra})
     else:
         _print_summary(file, read, summary, operators, reuse)
         if pairs is not None:
@@ -99,6 +102,8 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
             ("  that gives the answer", f"{summary.equation_ok:,}", share(summary.equation_ok, gold)),
             ("  over numbers of the text", f"{summary.bound:,}", share(summary.bound, gold)),
         ]
+    if read.left_out:
+        rows.append(("equations left out", f"{len(read.left_out):,}", share(len(read.left_out), whole)))
     if summary.reached is not None and summary.gold_in_candidates is not None:
         rows.append(("answer reached by search", f"{summary.reached:,}", share(summary.reached, whole)))
         if gold:
@@ -123,6 +128,8 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
             echo(f"{title}: " + ", ".join(f"{name} ({count:,})" for name, count in counts.items()))
     if read.bad:
         echo(f"\nrows that can't be used:\n{list_bad(read.bad)}")
+    if read.left_out:
+        echo(f"\nequations left out:\n{list_bad(read.left_out)}")
     if summary.doubtful:
         echo("\ngold equations to look at:")
         _print_some([f"{name}: {reason}" for name, reason in summary.doubtful])

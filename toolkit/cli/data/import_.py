@@ -20,6 +20,7 @@ from toolkit.errors import WarmkitError
     epilog="""\b
 Examples:
   warmkit data import math_23k.json --out math23k.parquet
+  warmkit data import gsm8k/train.jsonl --out gsm8k.parquet
   warmkit data import questions.json fold0.txt fold1.txt --out allarith.parquet
   warmkit data import mine.csv --text question --answer gold --out mine.jsonl
   warmkit data import mine.jsonl --annotations label-studio/annotations.parquet --out annotated.jsonl""",
@@ -69,19 +70,23 @@ def import_command(
         )
     problems, unknown = with_folds(problems, fold_files)
     bad = [row for read in sets for row in read.bad]
+    left_out = [row for read in sets for row in read.left_out]
     if not len(problems):
         raise WarmkitError(f"No problem could be used.\n{list_bad(bad)}")
     problems, count = with_annotations(problems, annotations)
     write_table(problems, out)
     formats = sorted({read.format for read in sets})
     if as_json:
-        facts = {"problems": len(problems), "annotated": count, "bad": len(bad), "formats": formats}
-        print_json({**facts, "out": str(out)})
+        facts = {"problems": len(problems), "annotated": count, "bad": len(bad)}
+        print_json({**facts, "equations_left_out": len(left_out), "formats": formats, "out": str(out)})
         return
     echo(f"{len(problems):,} problems ({', '.join(formats)}) written to {out}")
     if annotations:
         echo(f"{count:,} have the equation of annotators.")
     if unknown:
         echo(f"{unknown} ids of the fold files belong to no problem.", err=True)
+    if left_out:
+        share = f"{len(left_out):,} of {len(problems):,} problems"
+        echo(f"{share} are kept without their equation:\n{list_bad(left_out)}", err=True)
     if bad:
         echo(f"{len(bad)} rows were left out:\n{list_bad(bad)}", err=True)

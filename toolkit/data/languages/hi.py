@@ -157,6 +157,11 @@ _LABELS = PageLabels(
     ),
 )
 
+_REQUEST = (
+    "गणित का सवाल हल करने वाला एक समीकरण लिखें। सवाल की संख्याएँ, ज़रूरत हो तो 100 या π जैसे स्थिरांक, + - * / ^ "
+    'और कोष्ठक काम में लें। उत्तर JSON में दें: {"equation": "..."}'
+)
+
 _INSTRUCTIONS = """\
 <h3>हिन्दी</h3>
 <p>सवाल, उसका उत्तर और कुछ समीकरण दिखते हैं। कई समीकरण संयोग से उत्तर तक पहुँचते हैं: वही चुनें जो सवाल की बात कहता है।
@@ -173,5 +178,6 @@ LANGUAGE = Language(
     script=re.compile(r"[\u0900-\u097f]"),
     number_words=NumberWords(_pattern(), _value, _SCALES, _PERCENT),
     labels=_LABELS,
+    request=_REQUEST,
     instructions=_INSTRUCTIONS,
 )

@@ -1,7 +1,7 @@
 """A language as one object: how its texts are recognised, read and annotated.
 
-All fields but the code and the name have defaults. A language that is only a code and a name reads digits
-and shows English on the annotation page.
+All fields but the code and the name have defaults. A language that is only a code and a name reads digits,
+shows English on the annotation page and asks language models in English.
 """
 
 import math
@@ -80,5 +80,10 @@ class Language:
     pi: float = math.pi
     """The value of π in its school books."""
     labels: PageLabels = PageLabels()
+    request: str = (
+        "Write one equation that solves the math word problem. Use the numbers of the problem, constants "
+        'such as 100 or π where they are needed, + - * / ^ and brackets. Reply with JSON: {"equation": "..."}'
+    )
+    """What a language model is asked to do with a problem: to reply {"equation": "..."}."""
     instructions: str = ""
     """HTML for annotators: a heading and paragraphs. Label Studio removes styles and the dots of lists."""

@@ -122,6 +122,11 @@ _LABELS = PageLabels(
     ),
 )
 
+_REQUEST = (
+    "写出解这道应用题的一个算式。用题目里的数字，需要时用100或π这样的常数，以及 + - * / ^ 和括号。"
+    '用JSON回答：{"equation": "..."}'
+)
+
 _INSTRUCTIONS = """\
 <h3>中文</h3>
 <p>页面上有题目、答案和几个算式。有些算式只是碰巧得到答案：请选符合题意的那一个。
@@ -139,5 +144,6 @@ LANGUAGE = Language(
     number_words=NumberWords(_pattern(), _value),
     pi=3.14,  # the only value in school books
     labels=_LABELS,
+    request=_REQUEST,
     instructions=_INSTRUCTIONS,
 )
