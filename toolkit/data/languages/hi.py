@@ -162,6 +162,12 @@ _REQUEST = (
     'और कोष्ठक काम में लें। उत्तर JSON में दें: {"equation": "..."}'
 )
 
+_MODEL_REQUEST = (
+    "आप गणित के इबारती सवालों को समीकरण में बदलते हैं। सवाल की हर संख्या पर उसका नाम लिखा है: N0, N1, आदि। "
+    "एक व्यंजक लिखिए जिससे प्रश्न का उत्तर मिले; उसमें ये नाम, 1, 2, 100 या pi जैसे छोटे स्थिरांक, + - * / ^ और "
+    'कोष्ठक हों। हिसाब मत लगाइए। केवल JSON में उत्तर दीजिए: {"equation": "N0 + N1"}'
+)
+
 _INSTRUCTIONS = """\
 <h3>हिन्दी</h3>
 <p>सवाल, उसका उत्तर और कुछ समीकरण दिखते हैं। कई समीकरण संयोग से उत्तर तक पहुँचते हैं: वही चुनें जो सवाल की बात कहता है।
@@ -179,5 +185,7 @@ LANGUAGE = Language(
     number_words=NumberWords(_pattern(), _value, _SCALES, _PERCENT),
     labels=_LABELS,
     request=_REQUEST,
+    model_request=_MODEL_REQUEST,
+    model_answer="उत्तर {answer} है।",
     instructions=_INSTRUCTIONS,
 )

@@ -85,5 +85,13 @@ class Language:
         'such as 100 or π where they are needed, + - * / ^ and brackets. Reply with JSON: {"equation": "..."}'
     )
     """What a language model is asked to do with a problem: to reply {"equation": "..."}."""
+    model_request: str = (
+        "You translate math word problems into equations. Each number of a problem is marked with its name: "
+        "N0, N1, and so on. Write one expression that gives the answer of the question, with these names, "
+        "small constants such as 1, 2, 100 or pi, + - * / ^ and brackets. Do not compute it. "
+        'Reply with JSON alone: {"equation": "N0 + N1"}'
+    )
+    """What a language model that annotates is asked: it sees each number with its name."""
+    model_answer: str = "The answer is {answer}."
     instructions: str = ""
     """HTML for annotators: a heading and paragraphs. Label Studio removes styles and the dots of lists."""

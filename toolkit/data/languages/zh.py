@@ -127,6 +127,12 @@ _REQUEST = (
     '用JSON回答：{"equation": "..."}'
 )
 
+_MODEL_REQUEST = (
+    "你把数学应用题翻译成算式。题中每个数后面都标有它的名称：N0、N1 等。请写出一个能得到答案的算式，"
+    "只用这些名称、1、2、100、pi 等小常数、+ - * / ^ 和括号。不要计算。"
+    '只用 JSON 回答：{"equation": "N0 + N1"}'
+)
+
 _INSTRUCTIONS = """\
 <h3>中文</h3>
 <p>页面上有题目、答案和几个算式。有些算式只是碰巧得到答案：请选符合题意的那一个。
@@ -145,5 +151,7 @@ LANGUAGE = Language(
     pi=3.14,  # the only value in school books
     labels=_LABELS,
     request=_REQUEST,
+    model_request=_MODEL_REQUEST,
+    model_answer="答案是 {answer}。",
     instructions=_INSTRUCTIONS,
 )
