@@ -67,7 +67,8 @@ def train(
     answered = problems.take(lessons.examples.problems.tolist())
     ranker = Ranker(Plausibility.fit(answered.answers, answered.numbers))
     fitted = solver(networks, lessons.vocabulary, ranker, config, problems.constants)
-    fitted.ranker = _learnt_ranking(fitted, lessons)
+    if workers is None:  # whoever sent the workers ranks beams once, with their networks
+        fitted.ranker = _learnt_ranking(fitted, lessons)
     return fitted
 
 
