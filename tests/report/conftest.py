@@ -182,7 +182,6 @@ def make_example() -> RunFigures:
         },
         before=BEFORE,
         after=AFTER,
-        temperature=1.84,
         asked=QUESTIONS,
         responses=9,
         usable=4,

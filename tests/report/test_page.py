@@ -51,7 +51,6 @@ def empty(**changes):
         name="", data="", problems=0, test_problems=0, test_gold=0, annotator="", strategy="", stopped_by="",
         stop_reason="", rounds=0, labels=0, seconds=0.0, seed=0, command="", config="",
         metrics=pl.DataFrame(schema=METRICS), final={}, references={}, gains={}, before=None, after=None,
-        temperature=1.0,
     )  # fmt: skip
     return dataclasses.replace(nothing, **changes)
 
@@ -88,7 +87,6 @@ def test_what_is_not_a_number_is_a_dash(example):
         references={"no annotations": {"answer_accuracy": inf}},
         before=broken,
         after=broken,
-        temperature=nan,
         seconds=inf,
         stage_seconds={"train": nan},
         asked=[dataclasses.replace(example.asked[0], answer=nan, confidence=nan, candidates=[("1", nan)])],

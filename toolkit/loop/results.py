@@ -61,7 +61,7 @@ def run_figures(state: RunState) -> report.RunFigures:
     end = ledger.fact("end") or {"rule": "running", "sentence": "It has not ended yet."}
     last = _last_generated(run)
     final, references = ledger.result(last, "solver"), _references(state)
-    before, after, temperature = _calibration(state, last)
+    before, after = _calibration(state, last)
     verdicts = state.verdicts()
     return report.RunFigures(
         name=run.name,
@@ -93,7 +93,6 @@ def run_figures(state: RunState) -> report.RunFigures:
         gains=_gains(final, references),
         before=before,
         after=after,
-        temperature=temperature,
         asked=_asked(state),
         responses=len(verdicts),
         usable=verdicts.count("accepted"),
@@ -189,16 +188,15 @@ def _gains(
     }
 
 
-def _calibration(state: RunState, last: int) -> tuple[Reliability | None, Reliability | None, float]:
-    """Confidence against gold on the problems outside D_s, with temperature 1 and with the fitted one.
+def _calibration(state: RunState, last: int) -> tuple[Reliability | None, Reliability | None]:
+    """Confidence against gold on the problems outside D_s: of the method alone, and calibrated.
 
     If the data set has no gold equations: against the annotators' responses to the random picks. The
     confidence of a random pick is that of the round in which it was picked.
     """
-    result = state.ledger.result(last, "generate") if last else None
-    if result is None:
-        return None, None, 1.0
-    known, temperature = state.known(last), float(result["temperature"])
+    if state.ledger.result(last, "generate") is None:
+        return None, None
+    known = state.known(last)
     if any(state.problems.gold_classes):
         cases = [
             (last, problem_id, classes)
@@ -217,16 +215,15 @@ def _calibration(state: RunState, last: int) -> tuple[Reliability | None, Reliab
     plain: list[tuple[float, bool]] = []
     fitted: list[tuple[float, bool]] = []
     for round_, problem_id, classes in cases:
-        scores = state.candidates(round_).scores.get(problem_id)
-        if scores is None:
+        candidates = state.candidates(round_)
+        if problem_id not in candidates.top:
             continue
-        for divisor, pairs in ((1.0, plain), (temperature, fitted)):
-            shares = posterior(scores, divisor)
-            top = max(shares, key=lambda klass: shares[klass])
-            pairs.append((shares[top], top in classes))
+        top = candidates.top[problem_id]
+        plain.append((posterior(candidates.scores[problem_id])[top.klass], top.klass in classes))
+        fitted.append((top.posterior, top.klass in classes))
     if not plain:
-        return None, None, temperature
-    return _reliability(plain), _reliability(fitted), temperature
+        return None, None
+    return _reliability(plain), _reliability(fitted)
 
 
 def _reliability(cases: list[tuple[float, bool]]) -> Reliability:

@@ -10,6 +10,7 @@ import polars as pl
 
 from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
+from toolkit.active.trust import Trust, fit_trust
 from toolkit.annotators.judge import AnnotationVerdict, Judgement
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution
@@ -25,6 +26,7 @@ from toolkit.loop.ledger import GOLD, BatchItem, last_opened
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
 from toolkit.loop.team import resolved, resolver_of, team_of
+from toolkit.loop.trust import Floats, facts_of
 
 GOLD_PEOPLE = 10  # who may answer a gold question; the loop waits for the first of them
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
@@ -43,6 +45,7 @@ class RunState:
         self._aside: dict[int, frozenset[str]] = {}
         self._candidates: dict[int, Candidates] = {}
         self._known: dict[int, dict[str, Expr]] = {}
+        self._asked_facts: dict[int, Mapping[str, Floats]] = {}
         for item in self.ledger.batch():
             if item.problem_id not in self.problems.row:
                 raise WarmkitError(
@@ -243,6 +246,36 @@ class RunState:
             klass is not None and len(classes) > 1 for classes, klass in zip(scores, known, strict=True)
         )
         return fit_temperature(scores, known) if cases >= CALIBRATION_CASES else 1.0
+
+    def trust(self, round_: int, facts: Mapping[str, Floats]) -> Trust | None:
+        """How far the candidates of a round can be trusted; None if too few responses tell.
+
+        It is learnt from what earlier models found for problems before the responses. `facts` are those of
+        this round.
+        """
+        seen: list[Floats] = []
+        right: list[bool] = []
+        resolutions = self.resolutions()
+        for before in range(1, round_):
+            candidates = self.candidates(before)
+            earlier = self._facts(before)
+            for item in self.ledger.batch(before):
+                resolution = resolutions.get(item.problem_id)
+                if item.problem_id in earlier and resolution is not None and resolution.klasses:
+                    seen.append(earlier[item.problem_id])
+                    right.append(candidates.top[item.problem_id].klass in resolution.klasses)
+        if len(seen) < CALIBRATION_CASES or not facts:
+            return None
+        return fit_trust(np.array(seen), right, np.array(list(facts.values())))
+
+    def _facts(self, round_: int) -> Mapping[str, Floats]:
+        """The facts of the problems that were asked about in a round."""
+        if round_ not in self._asked_facts:
+            asked = {item.problem_id for item in self.ledger.batch(round_)}
+            table = self.candidates(round_).table
+            chosen = Candidates(table.filter(pl.col("problem_id").is_in(asked)))
+            self._asked_facts[round_] = facts_of(chosen, self.problems)
+        return self._asked_facts[round_]
 
     def measured(self, round_: int, candidates: Candidates, gold: float | None) -> dict[str, float | None]:
         """The figures of a round; `gold` is the share of gold-equivalent equations."""

@@ -92,9 +92,8 @@ class RunFigures:
     final: Mapping[str, float]  # answer_accuracy, class_accuracy of the final solver on the test split
     references: Mapping[str, Mapping[str, float]]  # "no annotations", "everything annotated" → the same
     gains: Mapping[str, Difference]  # "this run", "everything annotated": answers, over "no annotations"
-    before: Reliability | None  # calibration at temperature 1
+    before: Reliability | None  # of the confidence of the method alone
     after: Reliability | None
-    temperature: float
     asked: Sequence[Asked] = ()
     responses: int = 0  # of annotators, all attempts included
     usable: int = 0  # of these, those with an equation that holds

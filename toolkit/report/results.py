@@ -220,8 +220,7 @@ def calibration(figures: RunFigures) -> Html:
     if not measured:
         sentence = "Nothing to compare confidence with: no problem has a known equation."
         return section("calibration", heading, how, missing(sentence))
-    temperature = f"temperature {number(figures.temperature, 3)}"
-    names = {"before": "Before calibration", "after": f"After, {temperature}"}
+    names = {"before": "Before calibration", "after": "Learnt from annotators"}
     head = ["", "ECE", "Brier score", "AUROC"]
     rows: list[list[Child]] = [[names[name], *_scores(value)] for name, value in measured.items()]
     return section(
