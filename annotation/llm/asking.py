@@ -21,6 +21,7 @@ from toolkit.annotators.llm import LlmConfig
 TRIES = 5  # of a request
 FIRST_PAUSE = 0.5  # seconds after a failure; each pause is twice as long as the one before
 LONGEST_PAUSE = 60.0
+MOST_FAILED = 3  # requests given up one after the other; then the server is down, and nothing else is sent
 LOOK = 1.0  # seconds after which an interrupt from the keyboard is noticed, at most
 
 
@@ -58,6 +59,9 @@ class Asking:
         self.config, self.store, self.account, self._sleep = config, store, account, sleep
         self._key, self.url = find_key(), chat_url(config)
 
+    def close(self) -> None:
+        self.store.close()
+
     def money(self) -> float:
         spent = self.account.spent()
         return self.config.money(spent.question_tokens, spent.reply_tokens)
@@ -86,7 +90,7 @@ class Asking:
         """
         running: dict[int, tuple[Request, str]] = {}
         done: SimpleQueue[tuple[int, Reply | Failure | Exception]] = SimpleQueue()
-        not_before = 0.0
+        not_before, failed = 0.0, 0
         while waiting or running:
             while waiting and len(running) < self.config.concurrency:
                 key = self._key_of(waiting[0])
@@ -94,11 +98,12 @@ class Asking:
                 if known is not None:
                     yield Answered(waiting.popleft(), key, *known)
                     continue
-                spent, pause = self.over(), not_before - time.monotonic()
-                if running and (spent or pause > 0):
+                over, pause = self.over(), not_before - time.monotonic()
+                why = f"{over} is spent" if over else f"{self.url} is down" if failed >= MOST_FAILED else None
+                if running and (why or pause > 0):
                     break
-                if spent:
-                    yield Answered(waiting.popleft(), key, None, reason=f"{spent} is spent")
+                if why:
+                    yield Answered(waiting.popleft(), key, None, reason=why)
                     continue
                 if pause > 0:
                     self._sleep(pause)
@@ -118,16 +123,18 @@ class Asking:
             if isinstance(outcome, Exception):
                 raise outcome
             if isinstance(outcome, Reply):
+                failed = 0
                 self.store.keep(key, outcome)
                 self.account.finish_request(number, outcome.question_tokens, outcome.reply_tokens)
                 yield Answered(request, key, outcome.text, outcome.seconds)
                 continue
             if request.tries + 1 >= TRIES or outcome.wait > LONGEST_PAUSE:
+                failed += 1
                 yield Answered(request, key, None, reason=f"{self.url}: {outcome.reason}")
                 continue
             pause = max(outcome.wait, FIRST_PAUSE * 2**request.tries)
             not_before = max(not_before, time.monotonic() + pause)
-            waiting.append(replace(request, tries=request.tries + 1))
+            waiting.appendleft(replace(request, tries=request.tries + 1))
 
     def _key_of(self, request: Request) -> str:
         return key_of(self.url, body_of(self.config, request.messages, request.seed))

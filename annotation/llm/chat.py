@@ -144,9 +144,11 @@ def body_of(config: LlmConfig, messages: Sequence[Message], seed: int) -> dict[s
         "max_tokens": config.max_tokens,
         "seed": seed,
     }
-    if config.structured:
+    if config.structured == "schema":
         schema = {"name": "equation", "schema": SCHEMA, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif config.structured == "object":
+        body["response_format"] = {"type": "json_object"}
     return body
 
 

@@ -8,7 +8,7 @@ import pytest
 from llm.chat_server import Fault, says
 
 from annotation.llm import asking as asking_module
-from annotation.llm.asking import TRIES, Asking, Request
+from annotation.llm.asking import MOST_FAILED, TRIES, Asking, Request
 from annotation.llm.chat import LONGEST, Refused
 from annotation.llm.store import ReplyStore
 from toolkit.annotators.account import MemoryAccount
@@ -97,6 +97,14 @@ def test_after_some_tries_it_is_left(server, begin):
     assert len(server.requests) == TRIES
 
 
+def test_a_server_that_is_down_is_left_alone(server, begin):
+    server.script = lambda body, number: Fault(500)
+    found = list(begin(concurrency=1).replies(requests(20)))
+    assert len(found) == 20 and not any(one.text for one in found)
+    assert len(server.requests) == MOST_FAILED * TRIES
+    assert sum("is down" in one.reason for one in found) == 20 - MOST_FAILED
+
+
 @pytest.mark.parametrize("fault", [Fault(pause=30), Fault(endless=True)])
 def test_who_says_nothing_or_never_ends_is_left(server, begin, fault, monkeypatch):
     monkeypatch.setattr(asking_module, "TRIES", 1)
@@ -165,6 +173,14 @@ def test_a_refusal_is_a_sentence_at_once_and_never_shows_the_key(server, begin, 
     assert "sk-secret" not in str(error.value)
     assert len(server.requests) <= 2
     assert set(server.keys) == {"Bearer sk-secret"}
+
+
+@pytest.mark.parametrize(
+    ("structured", "kind"), [("schema", "json_schema"), ("object", "json_object"), ("words", None)]
+)
+def test_json_is_asked_for_in_the_way_that_the_server_knows(server, begin, structured, kind):
+    list(begin(structured=structured).replies(requests(1)))
+    assert server.requests[0].get("response_format", {}).get("type") == kind
 
 
 def test_what_a_server_says_about_a_refusal_is_passed_on(server, begin):

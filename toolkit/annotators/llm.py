@@ -4,7 +4,7 @@ The key is no setting. It comes from the environment, or from a file for its own
 (`annotation.llm.key`).
 """
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -50,7 +50,9 @@ class LlmConfig(Section):
     concurrency: int = Field(4, ge=1, le=256, description="requests at a time")
     demonstrations: int = Field(4, ge=0, le=50, description="solved problems of D_s shown with a problem")
     show_answer: bool = Field(False, description="tell the model the answer; then it proves less")
-    structured: bool = Field(True, description="ask the server for JSON of a schema; false: only in words")
+    structured: Literal["schema", "object", "words"] = Field(
+        "schema", description="ask for JSON of a schema, for any JSON object, or for JSON in words alone"
+    )
     max_tokens: int = Field(256, ge=1, le=1_000_000, description="of a reply")
     timeout: float = Field(120.0, gt=0, le=86_400, description="seconds until the next byte of a reply")
     propose: int = Field(

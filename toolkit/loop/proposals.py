@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +42,16 @@ def with_proposals(
     It is asked about the least certain problems that are not in D_s and that it was not asked about before.
     Which these are is written down before it is asked, so that a kill changes nothing.
     """
-    asking, check, ledger = asking_of(run), checker_of(run), run.ledger
+    check, ledger = Checker(run.constants_in(round_), more_constants=False), run.ledger
     earlier = ledger.fact("proposed") or {}
     if str(round_) not in earlier:
         before = {problem_id for chosen in earlier.values() for problem_id in chosen}
         earlier[str(round_)] = _least_certain(found, known.keys() | before, run.config.llm.propose)
         with ledger.transaction():
             ledger.set_fact("proposed", earlier)
-    for _, failed in propose(asking, check, run.problems, known, earlier[str(round_)]):
-        say(f"{failed}." if failed else f"{asking.url}: {asking.spent_words()}")
+    with closing(asking_of(run)) as asking:
+        for _, failed in propose(asking, check, run.problems, known, earlier[str(round_)]):
+            say(f"{failed}." if failed else f"{asking.url}: {asking.spent_words()}")
     proposed = {
         problem_id: generated(problem_id, [check(asked_of(run.problems, row), text) for text in texts])
         for problem_id, texts in ledger.replies().items()
@@ -62,13 +64,13 @@ class Proposer:
     """What a model proposes for the problems of a command, beside what a method found."""
 
     def __init__(self, config: LlmConfig, folder: Path, constants: tuple[Constant, ...]) -> None:
-        self._store, self._account = ReplyStore(folder / FILE), MemoryAccount()
-        self._asking = Asking(config, self._store, self._account)
+        self._account = MemoryAccount()
+        self._asking = Asking(config, ReplyStore(folder / FILE), self._account)
         self._check = Checker(constants, more_constants=False)  # a table has the constants of its model
         self._right = self._known = self._found = 0
 
     def close(self) -> None:
-        self._store.close()
+        self._asking.close()
 
     def __call__(
         self, problems: ProblemSet, found: Sequence[Generated] | None, say: Callable[[str], object]
