@@ -79,8 +79,11 @@ class Work:
             wanted = self._wanted_gold(len(asked) + len(batch))
             golden, reserve = reserve[:wanted], reserve[wanted:]
             self.gold |= set(golden)
+            before = len(self.responses)
             for problem_id in [*batch, *golden]:
                 self._ask(problem_id)
+            if len(self.responses) == before:  # all who are left have answered all of it
+                return
             asked += batch
             if self.plan.gold:
                 self.aside = set(self.team().unreliable())
