@@ -49,6 +49,8 @@ PLANS = (
     Plan("overlap 2", overlap=2),
     Plan("overlap 2, third", overlap=2, third=True),
     Plan("overlap 2, third, gold questions", overlap=2, third=True, gold=0.1),
+    Plan("overlap 3", overlap=3),
+    Plan("overlap 3, weighted votes", overlap=3, weighted=True),
     Plan("overlap 2, weighted votes", overlap=2, weighted=True),
     Plan("overlap 2, weighted votes, gold questions", overlap=2, weighted=True, gold=0.1),
     Plan("overlap 2, third, weighted votes, gold", overlap=2, third=True, weighted=True, gold=0.1),

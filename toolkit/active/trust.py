@@ -13,7 +13,7 @@ import numpy as np
 
 from toolkit.active.confidence import Floats
 
-STRENGTH = 2.0  # of the pull towards the confidence
+STRENGTH = 5.0  # of the pull towards the confidence
 CONSTANT = 0.1  # of it for the constant: how often the top class is right differs most between sets
 STEPS = 50
 _HIGHEST = 8.0  # log-odds that a confidence has at most

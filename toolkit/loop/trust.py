@@ -13,7 +13,7 @@ from toolkit.equations.tree import Const, Pi, Ref, postorder
 
 Floats = npt.NDArray[np.float64]
 
-FARTHEST = 10.0  # log-probability between the two best classes; more says no more
+FARTHEST = 20.0  # log-probability between the two best classes; more says no more
 
 
 def facts_of(candidates: Candidates, problems: ProblemSet) -> dict[str, Floats]:
