@@ -118,6 +118,6 @@ class Lbf(Neural["GtsNetwork"]):
             loaded.buffer = Buffer.restored(
                 load_weights(folder / BUFFER), loaded.network.tokens, loaded.config.max_tokens
             )
-        except (LookupError, RuntimeError, ValueError) as error:
-            raise foreign(folder / BUFFER, f"what was found can't be read: {error}") from None
+        except (LookupError, RuntimeError, ValueError):
+            raise foreign(folder / BUFFER, "it is no list of trees over these tokens") from None
         return loaded

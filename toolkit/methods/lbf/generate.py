@@ -18,7 +18,7 @@ from toolkit.nn.tree.decoder import Source
 from toolkit.nn.tree.forest import Forest
 from toolkit.nn.tree.gts import GtsNetwork
 
-BATCH = 64
+BATCH = 32
 
 Origins = dict[Prefix, str]  # of the trees of a problem
 
