@@ -304,6 +304,18 @@ def test_the_scores_of_the_nodes_are_those_of_the_tree():
         assert total == pytest.approx(wanted[i].item(), abs=1e-4)
 
 
+def test_a_text_may_have_fewer_trees_than_others_and_they_may_be_as_long_as_can_be():
+    network, batch = network_of(SIZES)
+    longest = prefix("N0" + " + N0" * 4)
+    padded = torch.full((3, 2, 9), -1)
+    padded[0] = torch.tensor(longest)
+    padded[1, 0] = torch.tensor(longest)  # one tree, and none for the third text
+    scores = node_scores(network.decoder, network.source(batch), padded, 9)
+    assert scores.shape == (3, 2, 9, FIRST + 4)
+    assert torch.equal(scores[0, 0], scores[0, 1])
+    assert all(scores[1, 0, at, token].isfinite() for at, token in enumerate(longest))
+
+
 # The buffer
 
 

@@ -52,12 +52,16 @@ def decode(decoder: TreeDecoder, source: Source, lengths: Tensor) -> Decoded:
 
 @torch.no_grad()
 def node_scores(decoder: TreeDecoder, source: Source, prefixes: Tensor, longest: int) -> Tensor:
-    """Log-probabilities [B, K, T, V] of the tokens that could stand in prefixes [B, K, T]."""
+    """Log-probabilities [B, K, T, V] of the tokens that could stand in prefixes [B, K, T].
+
+    They mean nothing after the end of a prefix, nor if it has only NONE because a text has fewer trees.
+    """
     size, width, length = prefixes.shape
     trees = GrowingTrees(decoder, source, width, longest)
     itself = torch.arange(width, device=prefixes.device).expand(size, -1)
+    prefixes = torch.where(prefixes == NONE, decoder.operators, prefixes)  # an operand: such a tree is closed
     every = []
     for position in range(length):
         every.append(trees.next_scores())
-        trees.advance(itself, prefixes[:, :, position].clamp(min=0))
+        trees.advance(itself, prefixes[:, :, position])
     return torch.stack(every, 2)
