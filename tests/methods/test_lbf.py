@@ -173,12 +173,13 @@ numbers = st.lists(st.integers(1, 12), min_size=2, max_size=3)
 
 @given(values=numbers, data=st.data())
 def test_one_fix_finds_the_best_of_all_single_changes(values, data):
-    """Against trying every token at every position."""
+    """Against trying every token everywhere; without powers, of which only positive roots are taken."""
     shape = data.draw(st.sampled_from([(0, 9, 9), (0, 0, 9, 9, 9), (0, 9, 0, 9, 9)]))
-    leaves = st.integers(len(TOKENS.operators), FIRST + len(values) - 1)
-    tree = tuple(data.draw(st.integers(0, 4) if token == 0 else leaves) for token in shape)
-    of = case(float(data.draw(st.integers(-5, 40))), *values)
-    size = (len(tree), FIRST + len(values))
+    tokens = Tokens(DEFAULT_CONSTANTS, ("+", "-", "*", "/"))
+    leaves = st.integers(4, tokens.first_number + len(values) - 1)
+    tree = tuple(data.draw(st.integers(0, 3) if token == 0 else leaves) for token in shape)
+    of = Case(tokens, [Fraction(value) for value in values], float(data.draw(st.integers(-5, 40))))
+    size = (len(tree), tokens.first_number + len(values))
     scores = torch.rand(size, generator=torch.Generator().manual_seed(data.draw(st.integers(0, 99)))).tolist()
     changes = [
         (scores[i][tree[i]] - scores[i][token], (*tree[:i], token, *tree[i + 1 :]))
@@ -187,8 +188,7 @@ def test_one_fix_finds_the_best_of_all_single_changes(values, data):
     ]
     right = [(cost, new) for cost, new in changes if of.reached_by(new)]
     wanted = tree if of.reached_by(tree) else min(right)[1] if right else None
-    found = one_fix(of, tree, scores)
-    assert found == wanted or "^" in show(TOKENS.decode(wanted or tree))
+    assert one_fix(of, tree, scores) == wanted
 
 
 # m-FIX
