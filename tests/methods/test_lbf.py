@@ -7,7 +7,7 @@ from fractions import Fraction
 import polars as pl
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -68,14 +68,15 @@ def problem_set(*rows: tuple[str, float]) -> ProblemSet:
     return ProblemSet(pl.DataFrame(table, schema=PROBLEMS, orient="row"))
 
 
-def config(*settings: str) -> LbfConfig:
-    return load_config(LbfConfig, None, (*TINY, *settings))
+def config(*overrides: str) -> LbfConfig:
+    return load_config(LbfConfig, None, (*TINY, *overrides))
 
 
 # Inverting operators
 
 
 @pytest.mark.parametrize("sign", RESULT)
+@settings(deadline=None)
 @given(left=st.floats(0.5, 50), right=st.floats(0.5, 9))
 def test_inverting_an_operator_gives_the_operand_back(sign, left, right):
     if sign == "^" and abs(left - 1) < 0.1:
@@ -171,6 +172,7 @@ def test_a_fix_deep_in_the_tree_wins_if_it_is_cheaper():
 numbers = st.lists(st.integers(1, 12), min_size=2, max_size=3)
 
 
+@settings(deadline=None)
 @given(values=numbers, data=st.data())
 def test_one_fix_finds_the_best_of_all_single_changes(values, data):
     """Against trying every token everywhere; without powers, of which only positive roots are taken."""
@@ -244,10 +246,10 @@ def test_where_there_is_nothing_else_a_proposal_changes_nothing():
 # Trees of a given length
 
 
-def network_of(problems: ProblemSet, *settings: str):
+def network_of(problems: ProblemSet, *overrides: str):
     vocabulary = vocabulary_of(problems, 1)
     torch.manual_seed(0)
-    network = Lbf.new_network(len(vocabulary), problems.constants, config(*settings)).eval()
+    network = Lbf.new_network(len(vocabulary), problems.constants, config(*overrides)).eval()
     for weight in network.parameters():
         weight.data *= 3.0  # unlike probabilities
     return network, to_tensors(problems, vocabulary).all
@@ -379,9 +381,9 @@ def easy(count: int) -> ProblemSet:
     return problem_set(*rows)
 
 
-def fit(problems: ProblemSet, *settings: str, known=None, folder=None, resume=False, on_epoch=None) -> Lbf:
+def fit(problems: ProblemSet, *overrides: str, known=None, folder=None, resume=False, on_epoch=None) -> Lbf:
     options = FitOptions(resume=resume, on_epoch=on_epoch or (lambda epoch: None))
-    return Lbf.fit(FitInput(problems, known or {}, config(*settings), 3), folder, options)
+    return Lbf.fit(FitInput(problems, known or {}, config(*overrides), 3), folder, options)
 
 
 def test_fixes_are_learnt_until_beams_need_no_fixing():
