@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.methods.warm import policy
-from toolkit.solvers.tree import gts
+from toolkit.nn.tree import gts
 
 
 class PaddedEncoder(nn.Module):

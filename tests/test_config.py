@@ -9,6 +9,8 @@ from toolkit.cli.config import KINDS as KINDS_OF_CONFIG
 from toolkit.config import Section, load_config
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import PLUGINS, LoopConfig
+from toolkit.methods import METHODS
+from toolkit.methods.lbf.config import LbfConfig
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.solvers.tree.config import SolverConfig
 from tune.config import TuneConfig
@@ -29,6 +31,9 @@ def test_every_shipped_configuration_loads_and_says_how_to_run_it(path):
     lines = [line for line in written if any(way in line for way in ways)]
     assert lines and all(line.startswith("#   warmkit ") for line in lines)
     (kind,) = {kind for line in lines for command, kind in KINDS.items() if f"#   {command} " in line}
+    methods = {line.split("--method ")[1].split()[0] for line in lines if "--method " in line}
+    for method in methods:
+        kind = METHODS[method].Config
     load_config(kind, path)
 
 
@@ -67,6 +72,15 @@ def test_the_papers_values_are_the_papers():
     train = paper.train
     assert (train.lr, train.lr_decay, train.lr_decay_every) == (1e-3, 0.7, 75)
     assert (train.weight_decay, train.batch, train.epochs, train.penalty) == (1e-5, 256, 200, 1.0)
+
+
+def test_the_published_values_of_lbf_are_the_published_ones():
+    published = load_config(LbfConfig, CONFIGS / "paper" / "lbf.yaml")
+    assert (published.embedding, published.hidden, published.layers, published.dropout) == (128, 512, 2, 0.5)
+    assert (published.lr, published.lr_decay, published.lr_decay_every) == (1e-3, 0.5, 20)
+    assert (published.batch, published.epochs, published.fixes) == (64, 100, 50)
+    assert (published.memory, set(published.operators)) == ("buffer", set("+-*/^"))
+    assert published.model_fields_set == set(LbfConfig.model_fields)
 
 
 def test_one_key_can_be_set():

@@ -92,6 +92,7 @@ def test_show_as_json_is_the_configuration():
         ("epochs: 3\n", "solver"),  # which baselines have too
         ("epochs: 3\nbeam: 4\n", "solver"),
         ("epochs: 3\nbeams: 4\n", "seq2seq"),
+        ("epochs: 3\nfixes: 4\n", "lbf"),
         ("train:\n  lr: 0.1\n", "warm"),
         ("stop:\n  budget: 40\n", "loop"),
         ("model:\n", "warm"),

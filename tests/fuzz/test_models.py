@@ -21,6 +21,7 @@ from toolkit.solvers import fit_solver, load_solver
 SETTINGS = {
     "warm": {"model.hidden": 8, "model.embedding": 8, "model.max_steps": 3, "train.epochs": 2},
     "seq2seq": {"hidden": 8, "embedding": 8, "epochs": 2},
+    "lbf": {"hidden": 8, "embedding": 8, "epochs": 2, "fixes": 5, "max_tokens": 9},
     "random_sampling": {"paths": 2, "length": 5},
     "search": {"operators": 2},
 }

@@ -25,6 +25,7 @@ SMALL = {
     "plain_search.operators": 2,
     "random_sampling.paths": 20,
     **{"seq2seq.epochs": 1, "seq2seq.hidden": 8, "seq2seq.embedding": 8},
+    **{"lbf.epochs": 1, "lbf.hidden": 8, "lbf.embedding": 8, "lbf.fixes": 5},
 }
 
 

@@ -35,11 +35,13 @@ WARM = {
     "train.search": 1,
 }
 SEQ2SEQ = {"epochs": 8, "lr": 0.01, "hidden": 16, "embedding": 16, "batch": 8, "beams": 40}
+LBF = {"epochs": 2, "hidden": 16, "embedding": 16, "batch": 8, "fixes": 10, "max_tokens": 9}
 TINY = {
     "warm": WARM,
     "warm_no_beam": WARM,
     "random_sampling": {"paths": 100, "length": 6},
     "seq2seq": SEQ2SEQ,
+    "lbf": LBF,
     "search": {"operators": 2},
 }
 WIDE = GenerateConfig(width=40)
@@ -195,11 +197,12 @@ def test_seq2seq_trains_on_the_templates_of_d_s_too(twins):
     assert (tokens[1] == -1).all()
 
 
-@pytest.mark.parametrize("name", ["warm", "seq2seq"])
+@pytest.mark.parametrize("name", ["warm", "seq2seq", "lbf"])
 def test_what_is_known_changes_what_is_learnt(name, twins):
     learn = {
         "warm": {"train.epochs": 20, "train.lr": 0.02},
         "seq2seq": {"epochs": 25, "lr": 0.02, "beams": 5},
+        "lbf": {"epochs": 25, "lr": 0.02},
     }[name]
     tops = []
     for text in ("N1 - N2", "N0 - N2"):

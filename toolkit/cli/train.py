@@ -49,6 +49,7 @@ Examples:
   warmkit train mine.jsonl --out models/mine --annotations label-studio/annotations.parquet
   warmkit train allarith.jsonl --out models/paper --config configs/paper/warm.yaml
   warmkit train allarith.jsonl --out models/seq2seq --method seq2seq
+  warmkit train allarith.jsonl --out models/lbf --method lbf --set epochs=40
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
   warmkit train large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )

@@ -21,6 +21,7 @@ from toolkit.methods.base import (
     nothing,
     read_model,
 )
+from toolkit.methods.lbf import Lbf
 from toolkit.methods.random_sampling import RandomSampling
 from toolkit.methods.search import Search
 from toolkit.methods.seq2seq import Seq2Seq
@@ -50,6 +51,7 @@ METHODS: dict[str, type[StepOne]] = {
         WarmNoBeam,
         RandomSampling,
         Seq2Seq,
+        Lbf,
         Search,
     )
 }

@@ -1,1 +1,1 @@
-"""What several models share: encoder, batches, seeds, worker groups, weights files."""
+"""What several models share: encoder, tree decoder, batches, seeds, worker groups, weights files."""

@@ -31,9 +31,9 @@ from toolkit.solvers.tree.folder import forget_training
 if TYPE_CHECKING:
     import torch
 
+    from toolkit.nn.tree.beam import Beam
+    from toolkit.nn.tree.gts import GtsNetwork
     from toolkit.nn.workers import WorkerGroup
-    from toolkit.solvers.tree.beam import Beam
-    from toolkit.solvers.tree.gts import GtsNetwork
 
 BATCH = 64
 
@@ -67,7 +67,7 @@ class Gts(Solver):
 
     @classmethod
     def network(cls) -> "type[GtsNetwork]":
-        from toolkit.solvers.tree.gts import GtsNetwork
+        from toolkit.nn.tree.gts import GtsNetwork
 
         return GtsNetwork
 
@@ -111,7 +111,7 @@ class Gts(Solver):
         import torch
 
         from toolkit.nn.batches import to_tensors
-        from toolkit.solvers.tree.beam import beam_search
+        from toolkit.nn.tree.beam import beam_search
 
         if not len(problems):
             return []

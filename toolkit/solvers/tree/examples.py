@@ -8,53 +8,16 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from toolkit.equations import (
-    Constant,
-    Expr,
-    canonical,
-    commuted,
-    from_prefix,
-    parse_template,
-    show,
-    to_prefix,
-)
-from toolkit.equations.tree import OPERATORS, Const, Pi, postorder
+from toolkit.equations import Expr, canonical, commuted, parse_template, show
+from toolkit.equations.tree import Const, Pi, postorder
 from toolkit.errors import WarmkitError
+from toolkit.nn.tree.forest import depth_of
+from toolkit.nn.tree.tokens import Tokens
 from toolkit.solvers.base import SolverInput
 from toolkit.solvers.tree.config import SolverConfig
-from toolkit.solvers.tree.forest import depth_of
 
 LEAST = 0.01  # a class with a smaller posterior is left out, to save time
 MOST_FORMS = 4
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """The tokens of a prefix as integers: operators, constants, N0, N1, …"""
-
-    constants: tuple[Constant, ...]
-    operators: tuple[str, ...] = OPERATORS
-
-    @property
-    def first_number(self) -> int:
-        return len(self.operators) + len(self.constants)
-
-    def encode(self, template: Expr) -> list[int] | None:
-        """None if the template has a constant that is not in V_const."""
-        known = [*self.operators, *(show(constant) for constant in self.constants)]
-        encoded = []
-        for token in to_prefix(template):
-            if token in known:
-                encoded.append(known.index(token))
-            elif token.startswith("N"):
-                encoded.append(self.first_number + int(token[1:]))
-            else:
-                return None
-        return encoded
-
-    def decode(self, tokens: Sequence[int]) -> Expr:
-        known = [*self.operators, *(show(constant) for constant in self.constants)]
-        return from_prefix([known[t] if t < len(known) else f"N{t - len(known)}" for t in tokens])
 
 
 @dataclass(frozen=True)

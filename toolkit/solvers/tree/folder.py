@@ -31,7 +31,7 @@ from toolkit.storage.description import (
 from toolkit.storage.tables import read_parquet
 
 if TYPE_CHECKING:
-    from toolkit.solvers.tree.gts import GtsNetwork
+    from toolkit.nn.tree.gts import GtsNetwork
 
 FORMAT = "warmkit-training-1"
 DESCRIPTION = "training.json"

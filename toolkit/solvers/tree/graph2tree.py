@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
-from toolkit.solvers.tree.config import SizedConfig
-from toolkit.solvers.tree.examples import Tokens
-from toolkit.solvers.tree.gts import GtsNetwork
+from toolkit.nn.tree.gts import GtsConfig, GtsNetwork
+from toolkit.nn.tree.tokens import Tokens
 
 WINDOW = 3  # words on each side that belong to a number
 HEADS = 4  # half of them for each graph
@@ -36,7 +35,7 @@ class GraphHead(nn.Module):
 
 
 class Graph2TreeNetwork(GtsNetwork):
-    def __init__(self, words: int, tokens: Tokens, config: SizedConfig) -> None:
+    def __init__(self, words: int, tokens: Tokens, config: GtsConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
         self.heads = nn.ModuleList(GraphHead(h, h // HEADS, config.dropout) for _ in range(HEADS))

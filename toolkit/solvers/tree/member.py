@@ -25,6 +25,9 @@ from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
 from toolkit.nn.checkpoint import FILE, load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
+from toolkit.nn.tree.forest import Forest
+from toolkit.nn.tree.gts import GtsNetwork
+from toolkit.nn.tree.tokens import Tokens
 from toolkit.nn.weights import load_network
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import SolverInput, SolverProgress
@@ -32,10 +35,8 @@ from toolkit.solvers.evaluate import outcomes
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
 from toolkit.solvers.tree.config import SizedConfig, SolverConfig
-from toolkit.solvers.tree.examples import Examples, Tokens, make_examples
+from toolkit.solvers.tree.examples import Examples, make_examples
 from toolkit.solvers.tree.folder import START
-from toolkit.solvers.tree.forest import Forest
-from toolkit.solvers.tree.gts import GtsNetwork
 
 if TYPE_CHECKING:
     from toolkit.solvers.tree import Gts

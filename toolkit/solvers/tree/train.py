@@ -13,13 +13,13 @@ import torch
 
 from toolkit.equations import reaches
 from toolkit.errors import WarmkitError
+from toolkit.nn.tree.gts import GtsNetwork
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
 from toolkit.solvers.tree import Gts
 from toolkit.solvers.tree.folder import begin, network_folder, training_folder, write_data
-from toolkit.solvers.tree.gts import GtsNetwork
 from toolkit.solvers.tree.member import Lessons, make_lessons, new_networks, train_member
 from toolkit.solvers.tree.processes import train_in_processes
 

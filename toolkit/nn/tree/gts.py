@@ -1,21 +1,39 @@
 """GTS (Xie and Sun 2019): a GRU encoder and the goal-driven tree decoder."""
 
+from typing import Protocol
+
 import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
 from toolkit.nn.encoder import Encoder
-from toolkit.solvers.tree.config import SizedConfig
-from toolkit.solvers.tree.decoder import Source, TreeDecoder
-from toolkit.solvers.tree.examples import Tokens
+from toolkit.nn.tree.decoder import Source, TreeDecoder
+from toolkit.nn.tree.tokens import Tokens
 
 KINDS, RANKS = 4, 4  # of numbers
+
+
+class GtsConfig(Protocol):
+    """The settings of a network, whichever configuration has them."""
+
+    @property
+    def embedding(self) -> int: ...
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def layers(self) -> int: ...
+    @property
+    def number_features(self) -> bool: ...
+    @property
+    def dropout(self) -> float: ...
+    @property
+    def decoder_dropout(self) -> float: ...
 
 
 class GtsNetwork(nn.Module):
     """The text is read by WARM's encoder; a number's embedding is the encoder's state at its position."""
 
-    def __init__(self, words: int, tokens: Tokens, config: SizedConfig) -> None:
+    def __init__(self, words: int, tokens: Tokens, config: GtsConfig) -> None:
         super().__init__()
         self.tokens = tokens
         self.kinds: nn.Embedding | None = None

@@ -4,7 +4,7 @@ A tree is written as its prefix. Every node has a goal; the token of a node is c
 text; an operator splits its goal in two: the left goal at once, the right one when the left subtree is
 complete and its embedding is known. In training the tokens are given, and all nodes of one level of all trees
 go through the network together (`log_prob`). Beam search takes the same parts one position after the other
-(`toolkit.solvers.tree.beam`).
+(`toolkit.nn.tree.beam`).
 
 Shapes: B texts, K nodes or beams of each, V tokens [operators | constants | numbers], L words, H units.
 """
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.dropout import Dropout
-from toolkit.solvers.tree.forest import Forest
+from toolkit.nn.tree.forest import Forest
 
 
 @dataclass(frozen=True)

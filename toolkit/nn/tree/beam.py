@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.solvers.tree.decoder import Source, TreeDecoder
+from toolkit.nn.tree.decoder import Source, TreeDecoder
 
 HOPELESS = 15.0  # a tree whose log-probability is so far below that of a complete one is given up
 
@@ -98,13 +98,14 @@ class GrowingTrees:
         self.missing = self.depth + 1  # [N] operands
         self.done = self.depth > 0  # [N]
 
-    def next_scores(self) -> Tensor:
-        """Log-probabilities [B, K, V] of the next token."""
+    def next_scores(self, room: Tensor | None = None) -> Tensor:
+        """Log-probabilities [B, K, V] of the next token; `room` [N]: for an operator, if not by `longest`."""
         goals = self.goal.view(-1, self.width, self.goal.shape[-1])
         contexts = self.decoder.attend(self.source, goals)
         here = slice(self.at * self.size, self.at * self.size + len(self.goal))
         self.goals[here], self.contexts[here] = self.goal, contexts.flatten(0, 1)
-        room = self.missing + 2 <= self.longest - self.at
+        if room is None:
+            room = self.missing + 2 <= self.longest - self.at
         return self.decoder.scores(self.source, goals, contexts, room.view(-1, self.width))
 
     def advance(self, beam: Tensor, token: Tensor) -> None:
