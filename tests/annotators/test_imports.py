@@ -23,7 +23,7 @@ def imported(folder):
 @pytest.mark.parametrize(
     ("folder", "allowed"),
     [
-        ("toolkit/annotators", ("annotators", "equations", "data", "storage", "screen", "errors")),
+        ("toolkit/annotators", ("annotators", "equations", "data", "storage", "screen", "errors", "config")),
         ("annotation", ("equations", "data", "annotators", "storage", "errors", "config")),
     ],
 )

@@ -64,6 +64,9 @@ def original(tmp_path_factory) -> Path:
             )
             run.ledger.finish(round_, "annotate", 1.0, {"asked": BATCH, "open": 0})
         run.ledger.set_fact("end", {"rule": "rounds", "sentence": "It ended.", "round": 5})
+    number = run.ledger.begin_request("key")
+    run.ledger.finish_request(number, 50, 10)
+    run.ledger.hear("key", run.problems.ids[0], '{"equation": "N0"}', "another answer")
     run.ledger.close()
     return run.folder
 

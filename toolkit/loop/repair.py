@@ -104,6 +104,8 @@ def rebuilt(found: Salvage) -> tuple[Rows, list[tuple[int, str]]]:
         "stages": list(kept.values()),
         "asked": asked,
         "responses": found.rows["responses"],
+        "requests": found.rows["requests"],
+        "replies": found.rows["replies"],
         "metrics": _metrics(found, kept),
     }
     return tables, again
