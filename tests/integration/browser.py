@@ -14,6 +14,8 @@ import pytest
 from commands import LONGEST
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 300  # seconds that a page may take on a busy machine
+AGAIN = 10  # seconds after which a key is pressed again
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # how WebDriver marks an element in JSON
 CONTROL, ENTER, ESCAPE, TAB = "\ue009", "\ue007", "\ue00c", "\ue004"
 
@@ -88,14 +90,26 @@ class Browser:
         actions = {"type": "key", "id": "keyboard", "actions": down + up}
         self._ask("POST", "/actions", {"actions": [actions]})
 
+    def press_until(self, keys: str, script: str) -> None:
+        """Again now and then, as a person would: a page is drawn before it listens."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            self.press(keys)
+            if self._soon(script, AGAIN):
+                return
+        raise AssertionError(f"in vain: {script}\n{self.text()[:2000]}")
+
     def wait(self, script: str, *arguments: Any) -> Any:
         """Until a script returns something true."""
-        deadline = time.monotonic() + LONGEST
-        while time.monotonic() < deadline:
-            if found := self.run(script, *arguments):
-                return found
-            time.sleep(0.1)
+        if found := self._soon(script, PATIENCE, *arguments):
+            return found
         raise AssertionError(f"in vain: {script}\n{self.text()[:2000]}")
+
+    def _soon(self, script: str, seconds: float, *arguments: Any) -> Any:
+        deadline = time.monotonic() + seconds
+        while not (found := self.run(script, *arguments)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
 
     def text(self) -> str:
         shown: str = self.run("return document.body.innerText")

@@ -39,8 +39,9 @@ class Desk:
         browser.wait("return document.body.innerText.includes('Which equation does the problem ask for?')")
 
     def read_instructions(self):
-        self.browser.press(ESCAPE)
-        self.browser.wait("return !document.body.innerText.includes('Which equation does the')")
+        self.browser.press_until(
+            ESCAPE, "return !document.body.innerText.includes('Which equation does the')"
+        )
 
     def number(self):
         """The id of the task on the page, once it is drawn."""
@@ -49,8 +50,7 @@ class Desk:
 
     def pick(self, key):
         assert self.browser.run(PICKED) == 0  # nothing is picked beforehand
-        self.browser.press(key)
-        self.browser.wait(PICKED)
+        self.browser.press_until(key, PICKED)
 
     def write(self, equation):
         self.pick("o")

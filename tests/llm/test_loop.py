@@ -230,7 +230,8 @@ def test_a_loop_that_is_killed_asks_nothing_twice(tmp_path, problems, gold, serv
     asked = {(body["seed"], body["messages"][-1]["content"]) for body in server.requests}
     assert len(asked) == sum(map(len, heard.values()))
     assert 9 <= before <= 10 and len(server.requests) - len(asked) <= 2
-    assert spent.requests == len(server.requests)
+    # one is counted before it is sent: the kill may come between the two, for the one beside the ninth
+    assert 0 <= spent.requests - len(server.requests) <= 1
     assert json.loads(done.stdout)["labels"] == 12
 
 

@@ -62,9 +62,10 @@ def _label_studio(run: "Run") -> "Annotator":
 
 def _llm(run: "Run") -> "Annotator":
     from annotation.llm.annotator import Llm
+    from toolkit.loop.ledger import last_opened
     from toolkit.loop.proposals import asking_of, checker_of
 
-    return Llm(asking_of(run), run.problems, checker_of(run), run.known_equations)
+    return Llm(asking_of(run), run.problems, checker_of(run), lambda: run.known(last_opened(run.ledger)))
 
 
 def _python(run: "Run") -> "Annotator":

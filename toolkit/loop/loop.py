@@ -36,7 +36,6 @@ from toolkit.loop.round import ACCURACIES, Round, measure
 from toolkit.loop.run import Run, create_run, divide, locked
 from toolkit.loop.selection import choose_batch
 from toolkit.loop.state import RunState
-from toolkit.loop.trust import facts_of, with_trust
 from toolkit.loop.view import Quiet, View
 from toolkit.methods import StepOne, load_model
 from toolkit.solvers import SolverProgress
@@ -207,11 +206,7 @@ class Loop:
                 known = this_round.known
                 generated = with_proposals(self.state.run, round_, known, generated, self.view.say)
             temperature = self.state.temperature(round_)
-            candidates = this_round.candidates(generated, temperature)
-            facts = facts_of(candidates, self.state.problems)
-            trust = self.state.trust(round_, facts)
-            if trust is not None:
-                candidates = with_trust(candidates, facts, trust)
+            candidates = self.state.trusted(round_, this_round.candidates(generated, temperature))
             write_table(candidates.table, self.state.run.round_folder(round_) / "candidates.parquet")
             self.state.remember(round_, candidates)
             gold = this_round.gold_equivalent(candidates)

@@ -32,7 +32,7 @@ from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.gold import with_gold_file
-from toolkit.loop.ledger import Ledger, last_opened
+from toolkit.loop.ledger import Ledger
 from toolkit.loop.salvage import salvage
 from toolkit.solvers import Solver, load_solver
 from toolkit.storage.atomic import replacing
@@ -70,10 +70,10 @@ class Run:
         except EquationError as error:
             raise WarmkitError(f"{self.folder}: D_s of round {round_} is damaged: {error}.") from None
 
-    def known_equations(self) -> dict[str, Expr]:
-        """D_s when the last round was opened: problem → template."""
-        opened = self.ledger.result(last_opened(self.ledger), "open")
-        source = f"{self.folder}: D_s"
+    def known(self, round_: int) -> dict[str, Expr]:
+        """D_s when a round was opened: problem → template; empty if it was not."""
+        opened = self.ledger.result(round_, "open")
+        source = f"{self.folder}: D_s of round {round_}"
         templates = opened["templates"] if opened else {}
         return {name: self.template(name, text, source) for name, text in templates.items()}
 

@@ -1,6 +1,6 @@
 """The state of a run: its problems, D_s at each round, its candidates, and their figures."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -10,7 +10,7 @@ import polars as pl
 
 from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
-from toolkit.active.trust import Trust, fit_trust
+from toolkit.active.trust import fit_trust
 from toolkit.annotators.judge import AnnotationVerdict, Judgement
 from toolkit.annotators.questions import Question
 from toolkit.annotators.resolve import Resolution
@@ -26,7 +26,7 @@ from toolkit.loop.ledger import GOLD, BatchItem, last_opened
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
 from toolkit.loop.team import resolved, resolver_of, team_of
-from toolkit.loop.trust import Floats, facts_of
+from toolkit.loop.trust import Floats, facts_of, with_trust
 
 GOLD_PEOPLE = 10  # who may answer a gold question; the loop waits for the first of them
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
@@ -129,14 +129,9 @@ class RunState:
     def known(self, round_: int) -> dict[str, Expr]:
         """D_s when the round began: problem → template."""
         if round_ not in self._known:
-            opened = self.ledger.result(round_, "open")
-            if opened is None:
+            if self.ledger.result(round_, "open") is None:
                 return {}
-            source = f"{self.run.folder}: D_s of round {round_}"
-            self._known[round_] = {
-                problem_id: self.run.template(problem_id, text, source)
-                for problem_id, text in opened["templates"].items()
-            }
+            self._known[round_] = self.run.known(round_)
         return self._known[round_]
 
     def answered(self, round_: int) -> int:
@@ -234,39 +229,41 @@ class RunState:
         """The temperature, fitted on the scores that earlier models gave to problems before the responses."""
         scores: list[Mapping[Any, float]] = []
         known: list[int | None] = []
-        resolutions = self.resolutions()
-        for before in range(1, round_):
-            found = self.candidates(before).scores
-            for item in self.ledger.batch(before):
-                resolution, classes = resolutions.get(item.problem_id), found.get(item.problem_id)
-                if classes is not None and resolution is not None and resolution.klasses:
-                    scores.append(classes)
-                    known.append(next((klass for klass in classes if klass in resolution.klasses), None))
+        for before, item, right in self._answered_before(round_):
+            classes = self.candidates(before).scores.get(item.problem_id)
+            if classes is not None:
+                scores.append(classes)
+                known.append(next((klass for klass in classes if klass in right), None))
         cases = sum(
             klass is not None and len(classes) > 1 for classes, klass in zip(scores, known, strict=True)
         )
         return fit_temperature(scores, known) if cases >= CALIBRATION_CASES else 1.0
 
-    def trust(self, round_: int, facts: Mapping[str, Floats]) -> Trust | None:
-        """How far the candidates of a round can be trusted; None if too few responses tell.
+    def trusted(self, round_: int, candidates: Candidates) -> Candidates:
+        """The candidates of a round with the confidence that responses taught; as they are if too few did.
 
-        It is learnt from what earlier models found for problems before the responses. `facts` are those of
-        this round.
+        It is learnt from what earlier models found for problems before the responses.
         """
         seen: list[Floats] = []
         right: list[bool] = []
+        for before, item, classes in self._answered_before(round_):
+            facts = self._facts(before).get(item.problem_id)
+            if facts is not None:
+                seen.append(facts)
+                right.append(self.candidates(before).top[item.problem_id].klass in classes)
+        if len(seen) < CALIBRATION_CASES or not len(candidates):
+            return candidates
+        every = facts_of(candidates, self.problems)
+        return with_trust(candidates, every, fit_trust(np.array(seen), right, np.array(list(every.values()))))
+
+    def _answered_before(self, round_: int) -> Iterator[tuple[int, BatchItem, frozenset[int]]]:
+        """What was asked in each earlier round, and the classes that annotators accept as right."""
         resolutions = self.resolutions()
         for before in range(1, round_):
-            candidates = self.candidates(before)
-            earlier = self._facts(before)
             for item in self.ledger.batch(before):
                 resolution = resolutions.get(item.problem_id)
-                if item.problem_id in earlier and resolution is not None and resolution.klasses:
-                    seen.append(earlier[item.problem_id])
-                    right.append(candidates.top[item.problem_id].klass in resolution.klasses)
-        if len(seen) < CALIBRATION_CASES or not facts:
-            return None
-        return fit_trust(np.array(seen), right, np.array(list(facts.values())))
+                if resolution is not None and resolution.klasses:
+                    yield before, item, resolution.klasses
 
     def _facts(self, round_: int) -> Mapping[str, Floats]:
         """The facts of the problems that were asked about in a round."""
@@ -299,15 +296,11 @@ class RunState:
 
     def _random_error(self, round_: int) -> float | None:
         """An unbiased estimate of the share of wrong equations, from the random picks of earlier rounds."""
-        resolutions = self.resolutions()
         right = []
-        for before in range(1, round_):
-            top = self.candidates(before).top
-            for item in self.ledger.batch(before):
-                resolution = resolutions.get(item.problem_id)
-                if item.kind == "random" and resolution is not None and resolution.klasses:
-                    found = top.get(item.problem_id)
-                    right.append(found is not None and found.klass in resolution.klasses)
+        for before, item, classes in self._answered_before(round_):
+            if item.kind == "random":
+                found = self.candidates(before).top.get(item.problem_id)
+                right.append(found is not None and found.klass in classes)
         return 1 - sum(right) / len(right) if right else None
 
     def history(self, round_: int) -> list[Progress]:
