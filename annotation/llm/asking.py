@@ -62,15 +62,12 @@ class Asking:
     def close(self) -> None:
         self.store.close()
 
-    def money(self) -> float:
-        spent = self.account.spent()
-        return self.config.money(spent.question_tokens, spent.reply_tokens)
-
     def spent_words(self) -> str:
         """What is spent so far, for people: 41 requests, 12,300 tokens."""
-        spent, price = self.account.spent(), self.config.price
-        money = f", {self.money():.2f} in money" if price.question or price.reply else ""
-        return f"{spent.requests:,} requests, {spent.tokens:,} tokens{money}"
+        spent = self.account.spent()
+        money = self.config.money(spent)
+        said = "" if money is None else f", {money:.2f} in money"
+        return f"{spent.requests:,} requests, {spent.tokens:,} tokens{said}"
 
     def over(self) -> str | None:
         """Which budget is spent, as words; None if something is left."""
@@ -79,7 +76,7 @@ class Asking:
             return f"the budget of {budget.requests:,} requests"
         if budget.tokens is not None and spent.tokens >= budget.tokens:
             return f"the budget of {budget.tokens:,} tokens"
-        if budget.money is not None and self.money() >= budget.money:
+        if budget.money is not None and (self.config.money(spent) or 0.0) >= budget.money:
             return f"the budget of {budget.money:g} in money"
         return None
 

@@ -13,7 +13,6 @@ from toolkit.equations import Constant, EquationError, Expr, evaluate, parse, re
 from toolkit.equations.tree import references
 
 Reason = Literal["verified", "no JSON", "no equation", "other numbers", "another answer"]
-REASONS: tuple[Reason, ...] = ("verified", "no JSON", "no equation", "other numbers", "another answer")
 
 
 @dataclass(frozen=True)

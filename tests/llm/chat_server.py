@@ -1,6 +1,7 @@
 """A real HTTP server of the OpenAI chat protocol, on loopback. It answers as a test tells it to."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -104,6 +105,12 @@ def chat_server(script: Script):
     finally:
         server.shutdown()
         server.server_close()
+
+
+def unmarked(body: Any) -> str:
+    """The question of a request, without the marks of its numbers."""
+    text: str = body["messages"][-1]["content"]
+    return re.sub(r" \[N\d+\]", "", text)
 
 
 def says(equation: str) -> str:

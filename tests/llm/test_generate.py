@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from llm.chat_server import Fault, says
+from llm.chat_server import Fault, says, unmarked
 
 from toolkit.cli import main
 from toolkit.data import read_problems, write_table
@@ -42,9 +42,7 @@ def half_knowing(problems):
     known = [text for i, text in enumerate(gold) if i % 2 == 0]
 
     def script(body, number):
-        text = body["messages"][-1]["content"]
-        for i in range(20):
-            text = text.replace(f" [N{i}]", "")
+        text = unmarked(body)
         if text not in known:
             return says("N0 + 1000")
         return says(gold[text]) if body["seed"] == 0 else "I am sure that it is 7."

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from llm.chat_server import Fault, says
+from llm.chat_server import Fault, says, unmarked
 from tiny import TINY
 
 from toolkit.data import read_problems
@@ -36,13 +36,6 @@ def gold(problems):
         for text, template in zip(problems.table["text"], problems.gold, strict=True)
         if template is not None
     }
-
-
-def unmarked(body):
-    text = body["messages"][-1]["content"]
-    for i in range(20):
-        text = text.replace(f" [N{i}]", "")
-    return text
 
 
 def knowing(gold, knows=lambda text: True):

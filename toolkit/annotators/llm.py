@@ -9,6 +9,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from toolkit.annotators.account import Spent
 from toolkit.config import Section
 
 _NAME = "llm "
@@ -68,5 +69,9 @@ class LlmConfig(Section):
             raise PydanticCustomError("agree", "{agree} of {samples} replies can't agree", context)
         return self
 
-    def money(self, question_tokens: int, reply_tokens: int) -> float:
-        return (self.price.question * question_tokens + self.price.reply * reply_tokens) / 1e6
+    def money(self, spent: Spent) -> float | None:
+        """What was spent, in money; None if the model has no price."""
+        price = self.price
+        if not price.question and not price.reply:
+            return None
+        return (price.question * spent.question_tokens + price.reply * spent.reply_tokens) / 1e6

@@ -1,8 +1,8 @@
 """`warmkit generate`: candidate equations for problems whose answers are known."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,7 @@ from toolkit.equations.search import MAX_OPERATORS
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
-    from toolkit.data import ProblemSet
-    from toolkit.loop.generation import Streamed
-    from toolkit.methods import Generated
+    from toolkit.loop.generation import Generate, Streamed
 
 PART = 1024  # problems that each worker holds at a time
 
@@ -104,22 +102,17 @@ def generate(
     proposer = None
     with ExitStack() as stack:
         compute = stack.enter_context(computing(spec, torch_device, storage, note))
+        find: Generate | None = None
+        if model is not None:
+            find = partial(compute.candidates, model, settings=settings)
         if llm is not None:
             from toolkit.loop.proposals import Proposer
 
             proposer = stack.enter_context(closing(Proposer(config, out.parent, constants)))
+            find = proposer.beside(find, note)
+        assert find is not None  # without a model there is a proposer
         advance = stack.enter_context(progress("Generating", count))
-
-        def found_in(sets: "Iterable[ProblemSet]") -> "Iterator[Sequence[Generated]]":
-            if proposer is None:
-                assert model is not None
-                yield from compute.candidates(model, sets, settings)
-                return
-            for part in sets:
-                here = next(compute.candidates(model, [part], settings)) if model else None
-                yield proposer(part, here, note)
-
-        found = stream_candidates(found_in, parts, out, advance)
+        found = stream_candidates(find, parts, out, advance)
     seconds = time.perf_counter() - start
     figures: dict[str, Any] = {
         "problems": found.problems,

@@ -9,13 +9,13 @@ itself. No problem takes part in its own prediction: every answer is held out.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from toolkit.data.problems import ProblemSet
+from toolkit.data.tokens import grams
 from toolkit.equations import Candidate, Const, Expr, Op, Pi, Ref
 from toolkit.equations.tree import postorder
 
@@ -40,16 +40,13 @@ class Neighbours:
 def neighbours(problems: ProblemSet, count: int = NEAREST) -> Neighbours:
     """The problems with equally many numbers whose texts are most alike: words and pairs of words, by idf."""
     size = len(problems)
-    grams = [
-        {*masked.tokens, *(f"{first} {second}" for first, second in pairwise(masked.tokens))}
-        for masked in problems.masked
-    ]
-    found_in = Counter(gram for text_grams in grams for gram in text_grams)
-    common = sorted(gram for gram, texts in found_in.items() if texts > 1)
+    texts = [grams(masked.tokens) for masked in problems.masked]
+    found_in = Counter(gram for text in texts for gram in text)
+    common = sorted(gram for gram, times in found_in.items() if times > 1)
     column = {gram: i for i, gram in enumerate(common)}
     vectors = np.zeros((size, len(column)), dtype=np.float32)
-    for row, text_grams in enumerate(grams):
-        for gram in text_grams & column.keys():
+    for row, text in enumerate(texts):
+        for gram in text & column.keys():
             vectors[row, column[gram]] = np.log(size / found_in[gram])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     alike = vectors @ vectors.T

@@ -1,8 +1,10 @@
 """The text of a problem as the tokens that the model reads, with numbered tokens for its numbers."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from toolkit.data.languages import language
 from toolkit.data.languages.language import MARKS, NOTHING, Language
@@ -24,6 +26,11 @@ class Masked:
 def number_token(j: int) -> str:
     """The token that stands for the j-th number of a problem."""
     return f"<num_{j}>"
+
+
+def grams(tokens: Sequence[str]) -> set[str]:
+    """The words of a text and its pairs of words, by which texts are compared."""
+    return {*tokens, *(f"{first} {second}" for first, second in pairwise(tokens))}
 
 
 def tokenize(text: str, lang: str) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import tee
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import polars as pl
 
@@ -84,7 +85,8 @@ def class_scores_of(found: Generated) -> dict[int, float]:
 # Part by part
 
 
-Parts = Iterable[ProblemSet]
+Parts: TypeAlias = Iterable[ProblemSet]
+Generate: TypeAlias = Callable[[Parts], Iterator[Sequence[Generated]]]
 
 
 @dataclass
@@ -101,7 +103,7 @@ class Streamed:
 
 
 def stream_candidates(
-    generate: Callable[[Parts], Iterator[Sequence[Generated]]],
+    generate: Generate,
     parts: Parts,
     out: Path,
     on_part: Callable[[int], object] = lambda problems: None,

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from toolkit.annotators.account import MemoryAccount, ModelCost
 from toolkit.annotators.llm import LlmConfig
 from toolkit.data import ProblemSet
 from toolkit.equations import Constant, klass
-from toolkit.loop.generation import class_scores_of
+from toolkit.loop.generation import Generate, class_scores_of
 from toolkit.loop.run import Run
 from toolkit.methods import Generated, Known
 from toolkit.methods.base import Scored
@@ -72,8 +72,18 @@ class Proposer:
     def close(self) -> None:
         self._asking.close()
 
-    def __call__(
-        self, problems: ProblemSet, found: Sequence[Generated] | None, say: Callable[[str], object]
+    def beside(self, method: Generate | None, say: Callable[[str], object]) -> Generate:
+        """What a method finds, if there is one, with what the model proposes."""
+
+        def generate(parts: Iterable[ProblemSet]) -> Iterator[Sequence[Generated]]:
+            for part in parts:
+                found = next(method([part])) if method else [Generated(name, ()) for name in part.ids]
+                yield self._add(part, found, say)
+
+        return generate
+
+    def _add(
+        self, problems: ProblemSet, found: Sequence[Generated], say: Callable[[str], object]
     ) -> list[Generated]:
         known, said = problems.gold_templates, set[str]()
         proposed: dict[str, Generated] = {}
@@ -88,16 +98,13 @@ class Proposer:
             if scored and classes:
                 self._known += 1
                 self._right += scored[0].klass in classes
-        alone = [Generated(problem_id, ()) for problem_id in problems.ids]
-        return [merged(one, proposed[one.problem_id]) for one in found or alone]
+        return [merged(one, proposed[one.problem_id]) for one in found]
 
     def cost(self) -> ModelCost:
         """What was spent; a label is a problem with a proposal that verifies."""
         config, spent = self._asking.config, self._account.spent()
-        money = self._asking.money() if config.price.question or config.price.reply else None
-        right = self._right if self._known else None
-        reasons = self._account.reasons()
-        return ModelCost(config.model, spent, money, reasons, self._found, right, self._known)
+        right, reasons = self._right if self._known else None, self._account.reasons()
+        return ModelCost(config.model, spent, config.money(spent), reasons, self._found, right, self._known)
 
     @property
     def figures(self) -> dict[str, Any]:

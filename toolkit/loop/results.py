@@ -137,9 +137,9 @@ def _model_cost(state: RunState) -> ModelCost | None:
     }
     gold = {name: problems.gold_classes[problems.row[name]] for name in labels}
     known = [bool(labels[name] & classes) for name, classes in gold.items() if classes]
-    has_price = bool(config.price.question or config.price.reply)
-    money = config.money(spent.question_tokens, spent.reply_tokens) if has_price else None
-    return ModelCost(name, spent, money, reasons, len(labels), sum(known) if known else None, len(known))
+    return ModelCost(
+        name, spent, config.money(spent), reasons, len(labels), sum(known) if known else None, len(known)
+    )
 
 
 def _joined(state: RunState, last: int) -> list[report.JoinedConstant]:
