@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.methods.warm import policy
-from toolkit.nn.tree import gts
+from toolkit.nn import network
 
 
 class PaddedEncoder(nn.Module):
@@ -46,9 +46,9 @@ def _reorder(states: Tensor, order: Tensor) -> Tensor:
 @contextmanager
 def torch_gru() -> Iterator[None]:
     """Networks that are made in this block have torch's GRU."""
-    before = gts.Encoder, policy.Encoder
-    gts.Encoder = policy.Encoder = PaddedEncoder  # type: ignore[misc,assignment]
+    before = network.Encoder, policy.Encoder
+    network.Encoder = policy.Encoder = PaddedEncoder  # type: ignore[misc,assignment]
     try:
         yield
     finally:
-        gts.Encoder, policy.Encoder = before  # type: ignore[misc]
+        network.Encoder, policy.Encoder = before  # type: ignore[misc]

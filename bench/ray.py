@@ -37,8 +37,8 @@ from toolkit.methods import Epoch, FitInput, FitOptions
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.solvers import SolverInput, SolverProgress
-from toolkit.solvers.tree import Gts
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.neural.config import SolverConfig
+from toolkit.solvers.published import Gts
 
 Row = tuple[str, ...]
 Data: TypeAlias = FitInput | SolverInput

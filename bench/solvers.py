@@ -33,7 +33,7 @@ from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.solvers import OnProgress, Solver, SolverInput, SolverProgress, find_solver
 from toolkit.solvers.evaluate import accuracies
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.neural.config import SolverConfig
 
 Row = tuple[str, ...]
 KINDS = ("gts", "graph2tree")

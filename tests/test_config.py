@@ -12,7 +12,7 @@ from toolkit.loop.config import PLUGINS, LoopConfig
 from toolkit.methods import METHODS
 from toolkit.methods.lbf.config import LbfConfig
 from toolkit.methods.warm.config import WarmConfig
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.neural.config import SolverConfig
 from tune.config import TuneConfig
 
 CONFIGS = Path(__file__).parents[1] / "configs"

@@ -12,7 +12,7 @@ from toolkit.cli import main
 from toolkit.config import known_keys, load_config
 from toolkit.loop.config import LoopConfig
 from toolkit.methods.warm.config import WarmConfig
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.neural.config import SolverConfig
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KINDS = {"loop": LoopConfig, "warm": WarmConfig, "solver": SolverConfig}

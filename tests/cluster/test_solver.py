@@ -18,7 +18,7 @@ from toolkit.config import load_config
 from toolkit.data import read_problems, write_table
 from toolkit.errors import WarmkitError
 from toolkit.solvers import SolverInput, SolverProgress, load_solver
-from toolkit.solvers.tree import Gts
+from toolkit.solvers.published import Gts
 
 # The training of a solver on workers, killed in the moment in which it tells its first epoch.
 KILLED = """
@@ -30,7 +30,7 @@ from toolkit.compute import ClusterCompute
 from toolkit.config import load_config
 from toolkit.data import read_problems
 from toolkit.solvers import SolverInput
-from toolkit.solvers.tree import Gts
+from toolkit.solvers.published import Gts
 
 data, out, *settings = sys.argv[1:]
 problems = read_problems(data)

@@ -34,8 +34,8 @@ from toolkit.methods.lbf.one_fix import (
 )
 from toolkit.methods.lbf.train import Lessons, batch_losses
 from toolkit.nn.batches import to_tensors
+from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.forest import Forest
-from toolkit.nn.tree.tokens import Tokens
 from toolkit.nn.weights import load_weights
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)

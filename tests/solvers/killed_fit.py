@@ -16,7 +16,7 @@ import torch._dynamo  # an optimizer imports it when it is made: longer than all
 from test_training import fit, problems_of
 
 from toolkit.nn.checkpoint import FILE
-from toolkit.solvers.tree.folder import network_folder, training_folder
+from toolkit.solvers.neural.folder import network_folder, training_folder
 
 
 def in_a_process(folder: Path, last: int) -> int:

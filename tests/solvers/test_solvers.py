@@ -20,17 +20,17 @@ from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass, parse, show
 from toolkit.errors import WarmkitError
 from toolkit.nn.batches import to_tensors
+from toolkit.nn.network import RANKS, number_kinds
+from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.beam import GrowingTrees, beam_search
 from toolkit.nn.tree.decoder import TreeDecoder
 from toolkit.nn.tree.forest import Forest
-from toolkit.nn.tree.gts import RANKS, number_kinds
-from toolkit.nn.tree.tokens import Tokens
 from toolkit.solvers import Solver, SolverInput, find_solver, load_solver
 from toolkit.solvers.evaluate import evaluate_solver, without_question
-from toolkit.solvers.tree import Gts
-from toolkit.solvers.tree.config import SolverConfig
-from toolkit.solvers.tree.examples import make_examples
-from toolkit.solvers.tree.graph2tree import cell_graph, comparison_graph
+from toolkit.solvers.networks.graph2tree import cell_graph, comparison_graph
+from toolkit.solvers.neural.config import SolverConfig
+from toolkit.solvers.neural.examples import make_examples
+from toolkit.solvers.published import Gts
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)
 SMALL = (

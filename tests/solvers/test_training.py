@@ -16,8 +16,9 @@ from toolkit.cli.hints import with_hint
 from toolkit.data import ProblemSet, read_problems, write_table
 from toolkit.errors import WarmkitError
 from toolkit.solvers import Solver, SolverInput, SolverProgress, fit_solver, load_solver
-from toolkit.solvers.tree import Gts, member, processes, train
-from toolkit.solvers.tree.folder import training_folder
+from toolkit.solvers.neural import member, processes, train
+from toolkit.solvers.neural.folder import training_folder
+from toolkit.solvers.published import Gts
 from toolkit.storage.folder import training_in
 
 TINY = {"hidden": 8, "embedding": 8, "epochs": 3, "members": 1, "max_tokens": 9, "batch": 8}

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from toolkit.data import read_problems
 from toolkit.solvers import fit_solver
-from toolkit.solvers.tree import member
+from toolkit.solvers.neural import member
 
 SETTINGS = {
     **{"hidden": 8, "embedding": 8, "epochs": 3, "members": 2, "max_tokens": 9, "batch": 8},
@@ -24,7 +24,8 @@ import torch, torch.distributed as dist
 from toolkit.data import read_problems
 from toolkit.nn.workers import WorkerGroup
 from toolkit.solvers import SolverInput
-from toolkit.solvers.tree import Gts, member
+from toolkit.solvers.neural import member
+from toolkit.solvers.published import Gts
 
 rank, size, group, out, settings = sys.argv[1:]
 torch.set_num_threads(1)

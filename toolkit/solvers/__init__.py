@@ -12,7 +12,7 @@ from toolkit.data.constants import AUTO, parse_constants, with_constants_of
 from toolkit.equations import Expr
 from toolkit.errors import look_up
 from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, read_solver
-from toolkit.solvers.tree import Graph2Tree, Gts
+from toolkit.solvers.published import Graph2Tree, Gts
 
 if TYPE_CHECKING:
     import torch

@@ -73,8 +73,8 @@ class Lbf(Neural["GtsNetwork"]):
 
     @classmethod
     def new_network(cls, words: int, constants: tuple[Constant, ...], config: Section) -> "GtsNetwork":
+        from toolkit.nn.tokens import Tokens
         from toolkit.nn.tree.gts import GtsNetwork
-        from toolkit.nn.tree.tokens import Tokens
 
         assert isinstance(config, LbfConfig)
         operators = tuple(operator for operator in OPERATORS if operator in config.operators)

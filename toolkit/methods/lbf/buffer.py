@@ -13,7 +13,7 @@ from torch import Tensor
 from toolkit.data import ProblemSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.methods.lbf.one_fix import Prefix
-from toolkit.nn.tree.tokens import Tokens
+from toolkit.nn.tokens import Tokens
 
 
 def digests(problems: ProblemSet) -> list[int]:

@@ -13,7 +13,8 @@ from toolkit.methods.lbf.buffer import digests
 from toolkit.methods.lbf.decode import NONE, node_scores
 from toolkit.methods.lbf.one_fix import Case, Prefix, one_fix
 from toolkit.nn.batches import to_tensors
-from toolkit.nn.tree.beam import Beam, beam_search
+from toolkit.nn.network import Beam
+from toolkit.nn.tree.beam import beam_search
 from toolkit.nn.tree.decoder import Source
 from toolkit.nn.tree.forest import Forest
 from toolkit.nn.tree.gts import GtsNetwork

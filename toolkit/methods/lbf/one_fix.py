@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from toolkit.equations import PI, PI_READINGS, Const, as_float, reaches, tolerance
 from toolkit.equations.tree import Operator
-from toolkit.nn.tree.tokens import Tokens
+from toolkit.nn.tokens import Tokens
 
 Prefix = tuple[int, ...]
 Scores = Sequence[Sequence[float]]  # log-probabilities of all tokens at each position of a prefix

@@ -25,10 +25,10 @@ from toolkit.nn.batches import Batch, to_tensors
 from toolkit.nn.checkpoint import load_training, not_of_this, save_training
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
+from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.decoder import Source
 from toolkit.nn.tree.forest import Forest
 from toolkit.nn.tree.gts import GtsNetwork
-from toolkit.nn.tree.tokens import Tokens
 
 Method = TypeVar("Method", bound=Lbf)
 

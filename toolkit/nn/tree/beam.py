@@ -8,21 +8,14 @@ Shapes: B texts, K beams of each, N = B · K beams, T positions, D operators tha
 """
 
 import math
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from toolkit.nn.network import Beam
 from toolkit.nn.tree.decoder import Source, TreeDecoder
 
 HOPELESS = 15.0  # a tree whose log-probability is so far below that of a complete one is given up
-
-
-class Beam(NamedTuple):
-    """A complete tree."""
-
-    prefix: tuple[int, ...]
-    log_prob: float
 
 
 def beam_search(decoder: TreeDecoder, source: Source, width: int, longest: int) -> list[list[Beam]]:

@@ -19,7 +19,7 @@ from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import parse_constant, parse_template, show
 from toolkit.errors import WarmkitError
 from toolkit.solvers.base import SolverInput
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.neural.config import SolverConfig
 from toolkit.storage.atomic import replacing
 from toolkit.storage.description import (
     Description,
@@ -31,7 +31,7 @@ from toolkit.storage.description import (
 from toolkit.storage.tables import read_parquet
 
 if TYPE_CHECKING:
-    from toolkit.nn.tree.gts import GtsNetwork
+    from toolkit.nn.network import EquationNetwork
 
 FORMAT = "warmkit-training-1"
 DESCRIPTION = "training.json"
@@ -62,7 +62,7 @@ def forget_training(folder: Path) -> None:
 
 
 def begin(
-    training: Path, solver: str, data: SolverInput, resume: bool, start: "Sequence[GtsNetwork]"
+    training: Path, solver: str, data: SolverInput, resume: bool, start: "Sequence[EquationNetwork]"
 ) -> None:
     """Write down what is trained, and which networks it starts from.
 
@@ -87,7 +87,7 @@ def begin(
     write_description(training / DESCRIPTION, fields)
 
 
-def _save_start(path: Path, network: "GtsNetwork") -> None:
+def _save_start(path: Path, network: "EquationNetwork") -> None:
     from toolkit.nn.weights import save_weights
 
     save_weights(path, network.state_dict())

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
-from toolkit.nn.tree.gts import GtsConfig, GtsNetwork
-from toolkit.nn.tree.tokens import Tokens
+from toolkit.nn.network import NetworkConfig
+from toolkit.nn.tokens import Tokens
+from toolkit.nn.tree.gts import GtsNetwork
 
 WINDOW = 3  # words on each side that belong to a number
 HEADS = 4  # half of them for each graph
@@ -35,7 +36,7 @@ class GraphHead(nn.Module):
 
 
 class Graph2TreeNetwork(GtsNetwork):
-    def __init__(self, words: int, tokens: Tokens, config: GtsConfig) -> None:
+    def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
         self.heads = nn.ModuleList(GraphHead(h, h // HEADS, config.dropout) for _ in range(HEADS))

@@ -1,5 +1,6 @@
-"""Every number of the tree solvers as a key."""
+"""Every number of the solvers that are networks as a key."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -7,6 +8,7 @@ from pydantic import Field
 from toolkit.config import Section
 
 MANY = 10_000  # problems
+ANY_PROBLEMS = {"members": 2, "retrieval": 0.0}
 FEW_PROBLEMS = {
     "hidden": 128,
     "epochs": 50,
@@ -26,7 +28,7 @@ MANY_PROBLEMS = {
 
 
 class SolverConfig(Section):
-    """GTS and Graph2Tree. Keys that are null depend on the number of problems: fewer than 10,000, or more."""
+    """A solver of networks. Keys that are null depend on the number of problems: below 10,000, or more."""
 
     embedding: int = Field(128, ge=1, le=4_096)
     hidden: int | None = Field(
@@ -91,18 +93,24 @@ class SolverConfig(Section):
         le=1_000_000_000,
         description="Chinese characters that follow each other so often are one word; 0: none",
     )
-    members: int = Field(
-        2,
+    members: int | None = Field(
+        None,
         ge=1,
         le=32,
-        description="networks that differ in their seeds and vote; Xie and Sun: 1, at half the time",
+        description="networks that differ in their seeds and vote; null: 2, of math-en 3; Xie and Sun: 1",
+    )
+    retrieval: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="a learnt problem so alike gives its equation; 0: none; null: 0, of dns and t-rnn 0.7",
     )
 
-    def sized(self, problems: int) -> "SizedConfig":
-        """The configuration for so many problems: nothing is null."""
-        defaults = MANY_PROBLEMS if problems >= MANY else FEW_PROBLEMS
+    def sized(self, problems: int, defaults: Mapping[str, object] | None = None) -> "SizedConfig":
+        """The configuration for so many problems: nothing is null. `defaults` are those of a solver."""
+        by_size = MANY_PROBLEMS if problems >= MANY else FEW_PROBLEMS
         given = {name: value for name, value in self.model_dump().items() if value is not None}
-        return SizedConfig.model_validate(defaults | given)
+        return SizedConfig.model_validate(ANY_PROBLEMS | by_size | dict(defaults or {}) | given)
 
 
 class SizedConfig(SolverConfig):
@@ -114,3 +122,5 @@ class SizedConfig(SolverConfig):
     decoder_dropout: float
     word_dropout: float
     lr: float
+    members: int
+    retrieval: float

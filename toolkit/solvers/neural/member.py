@@ -1,4 +1,4 @@
-"""Training of one of the networks of a tree solver.
+"""Training of one of the networks of a solver.
 
 All randomness of an epoch comes from (seed, network, epoch), and one thread trains a network: it ends with
 the same weights, bit for bit, whether it was stopped and resumed or not, in whichever process it was trained.
@@ -24,22 +24,21 @@ from toolkit.errors import WarmkitError
 from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
 from toolkit.nn.checkpoint import FILE, load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
+from toolkit.nn.network import EquationNetwork
 from toolkit.nn.seeds import seeded
-from toolkit.nn.tree.forest import Forest
-from toolkit.nn.tree.gts import GtsNetwork
-from toolkit.nn.tree.tokens import Tokens
+from toolkit.nn.tokens import Tokens
 from toolkit.nn.weights import load_network
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import SolverInput, SolverProgress
 from toolkit.solvers.evaluate import outcomes
+from toolkit.solvers.neural.config import SizedConfig
+from toolkit.solvers.neural.examples import Examples, make_examples
+from toolkit.solvers.neural.folder import START
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
-from toolkit.solvers.tree.config import SizedConfig, SolverConfig
-from toolkit.solvers.tree.examples import Examples, make_examples
-from toolkit.solvers.tree.folder import START
 
 if TYPE_CHECKING:
-    from toolkit.solvers.tree import Gts
+    from toolkit.solvers.neural.solver import NeuralSolver
 
 LEAST_HELD_OUT = 100  # a share with fewer problems says too little: nothing is held out then
 EVERY = 20  # batches between two reports
@@ -73,10 +72,9 @@ class Lessons:
         return -(-len(self.learnt) // self.config.batch)
 
 
-def make_lessons(data: SolverInput) -> Lessons:
+def make_lessons(solver: "type[NeuralSolver]", data: SolverInput) -> Lessons:
     problems = data.problems
-    assert isinstance(data.config, SolverConfig)
-    config = data.config.sized(len(problems))
+    config = solver.sized(data.config, len(problems))
     vocabulary = vocabulary_of(problems, config.min_count, config.joined)
     examples = make_examples(data, config, Tokens(problems.constants))
     if not len(examples.row):
@@ -107,22 +105,22 @@ def _held_out(problems: int, share: float, seed: int) -> Tensor:
 
 
 def new_networks(
-    network: type[GtsNetwork], words: int, constants: tuple[Constant, ...], config: SizedConfig, seed: int
-) -> list[GtsNetwork]:
+    solver: "type[NeuralSolver]", words: int, constants: tuple[Constant, ...], config: SizedConfig, seed: int
+) -> list[EquationNetwork]:
     """The networks that vote, each with initial weights of its own."""
-    return [_new_network(network, words, constants, config, seed, i) for i in range(config.members)]
+    return [_new_network(solver, words, constants, config, seed, i) for i in range(config.members)]
 
 
 def _new_network(
-    network: type[GtsNetwork],
+    solver: "type[NeuralSolver]",
     words: int,
     constants: tuple[Constant, ...],
     config: SizedConfig,
     seed: int,
     member: int,
-) -> GtsNetwork:
+) -> EquationNetwork:
     with seeded(_member_seed(seed, member), 0):
-        return network(words, Tokens(constants), config)
+        return solver.network(member)(words, Tokens(constants), config)
 
 
 def _member_seed(seed: int, member: int) -> int:
@@ -131,14 +129,14 @@ def _member_seed(seed: int, member: int) -> int:
 
 
 def train_member(
-    solver: "type[Gts]",
+    solver: "type[NeuralSolver]",
     lessons: Lessons,
     member: int,
     device: torch.device,
     folder: Path | None,
     on_progress: Callable[[SolverProgress], object],
     workers: WorkerGroup = ALONE,
-) -> GtsNetwork:
+) -> EquationNetwork:
     """The network of the best epoch. With a folder it goes on from there, and is saved after every epoch.
 
     `done` and `total` of the progress are batches of this network. With several workers, rank zero saves.
@@ -147,8 +145,8 @@ def train_member(
     data, config = lessons.data, lessons.config
     words, constants = len(lessons.vocabulary), data.problems.constants
 
-    def build() -> GtsNetwork:
-        return _new_network(solver.network(), words, constants, config, data.seed, member)
+    def build() -> EquationNetwork:
+        return _new_network(solver, words, constants, config, data.seed, member)
 
     is_warm = folder is not None and (folder / START).exists()
     network = load_network(folder / START, build) if folder is not None and is_warm else build()
@@ -200,7 +198,7 @@ def _has_settled(history: Sequence[Figures], patience: int) -> bool:
 
 
 def _held_out_answers(
-    solver: "type[Gts]", network: GtsNetwork, lessons: Lessons, workers: WorkerGroup = ALONE
+    solver: "type[NeuralSolver]", network: EquationNetwork, lessons: Lessons, workers: WorkerGroup = ALONE
 ) -> float | None:
     """The share of the held-out answers that the likeliest equation gives. Each worker solves some."""
     if not len(lessons.held_out):
@@ -213,8 +211,8 @@ def _held_out_answers(
 
 
 def _run_epoch(
-    network: GtsNetwork,
-    averaged: GtsNetwork,
+    network: EquationNetwork,
+    averaged: EquationNetwork,
     lessons: Lessons,
     optimizer: torch.optim.Optimizer,
     epoch: int,
@@ -255,16 +253,16 @@ def _run_epoch(
     return total / weights
 
 
-def _losses(network: GtsNetwork, batch: Batch, examples: Examples, max_tokens: int) -> tuple[Tensor, Tensor]:
+def _losses(
+    network: EquationNetwork, batch: Batch, examples: Examples, max_tokens: int
+) -> tuple[Tensor, Tensor]:
     """The weighted loss of each equation to learn, and the weights."""
     # A problem is read once, however many equations it is to learn.
     learnt = [(text, i) for text, row in enumerate(batch.rows.tolist()) for i in examples.of_problem[row]]
     owner, example = [text for text, _ in learnt], [i for _, i in learnt]
-    source, device = network.source(batch), batch.tokens.device
-    prefixes = [examples.prefixes[i] for i in example]
-    forest = Forest.of(prefixes, owner, len(network.tokens.operators), max_tokens, device)
-    weight = examples.weight[example].to(device)
-    return -network.decoder.log_prob(source, forest) * weight, weight
+    weight = examples.weight[example].to(batch.tokens.device)
+    log_prob = network.log_prob(batch, [examples.prefixes[i] for i in example], owner, max_tokens)
+    return -log_prob * weight, weight
 
 
 def _rate(step: int, steps: int, warm_up: float) -> float:

@@ -1,4 +1,4 @@
-"""The tokens that a tree decoder writes."""
+"""The tokens that the network of a solver writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

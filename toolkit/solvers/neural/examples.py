@@ -11,10 +11,10 @@ from torch import Tensor
 from toolkit.equations import Expr, canonical, commuted, parse_template, show
 from toolkit.equations.tree import Const, Pi, postorder
 from toolkit.errors import WarmkitError
+from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.forest import depth_of
-from toolkit.nn.tree.tokens import Tokens
 from toolkit.solvers.base import SolverInput
-from toolkit.solvers.tree.config import SolverConfig
+from toolkit.solvers.neural.config import SolverConfig
 
 LEAST = 0.01  # a class with a smaller posterior is left out, to save time
 MOST_FORMS = 4

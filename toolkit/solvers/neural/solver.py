@@ -1,10 +1,11 @@
-"""GTS and Graph2Tree: solvers whose decoder writes a tree, as networks that vote."""
+"""A solver of networks that vote. What tells one such solver from another are its networks."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -23,40 +24,42 @@ from toolkit.solvers.base import (
     SolverInput,
     TrainElsewhere,
 )
+from toolkit.solvers.neural.config import SizedConfig, SolverConfig
+from toolkit.solvers.neural.folder import forget_training
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import FEATURES, Ranker, Reading
-from toolkit.solvers.tree.config import SolverConfig
-from toolkit.solvers.tree.folder import forget_training
 
 if TYPE_CHECKING:
     import torch
 
-    from toolkit.nn.tree.beam import Beam
-    from toolkit.nn.tree.gts import GtsNetwork
+    from toolkit.nn.network import Beam, EquationNetwork
     from toolkit.nn.workers import WorkerGroup
 
 BATCH = 64
 
 
-class TreeDescription(SolverDescription):
+class NeuralDescription(SolverDescription):
     vocabulary: list[str]
     answers: dict[str, Annotated[float, Field(ge=0)]]
     ranking: dict[Literal[FEATURES], Annotated[float, Field(allow_inf_nan=False)]]  # type: ignore[valid-type]
 
 
-class Gts(Solver):
-    """GTS (Xie and Sun 2019): trained networks, which vote, with what they need to read a text."""
+class NeuralSolver(Solver):
+    """Trained networks, which vote, with what they need to read a text.
 
-    name = "gts"
+    A subclass has a name and its networks, and perhaps `defaults` of keys that are null.
+    """
+
     section = "solver"
     Config = SolverConfig
-    Description = TreeDescription
+    Description = NeuralDescription
     distributed = True
+    defaults: ClassVar[Mapping[str, object]] = {}
     config: SolverConfig
 
     def __init__(
         self,
-        networks: "Sequence[GtsNetwork]",
+        networks: "Sequence[EquationNetwork]",
         vocabulary: Vocabulary,
         ranker: Ranker,
         config: Section,
@@ -66,10 +69,19 @@ class Gts(Solver):
         self.networks, self.vocabulary, self.ranker = list(networks), vocabulary, ranker
 
     @classmethod
-    def network(cls) -> "type[GtsNetwork]":
-        from toolkit.nn.tree.gts import GtsNetwork
+    @abstractmethod
+    def network(cls, member: int) -> "type[EquationNetwork]":
+        """The class of a network, by its place among those that vote."""
 
-        return GtsNetwork
+    def votes(self, masses: tuple[float, ...]) -> tuple[float, ...]:
+        """What counts of the probabilities that the networks give a class; by default all, equally."""
+        return masses
+
+    @classmethod
+    def sized(cls, config: Section, problems: int) -> SizedConfig:
+        """The configuration for so many problems: nothing is null."""
+        assert isinstance(config, SolverConfig)
+        return config.sized(problems, cls.defaults)
 
     @classmethod
     def fit(
@@ -83,7 +95,7 @@ class Gts(Solver):
         workers: "WorkerGroup | None" = None,
         elsewhere: TrainElsewhere | None = None,
     ) -> Self:
-        from toolkit.solvers.tree.train import train
+        from toolkit.solvers.neural.train import train
 
         return train(cls, data, device, folder, resume, on_progress, workers, elsewhere)
 
@@ -95,7 +107,7 @@ class Gts(Solver):
     @classmethod
     def as_long(cls, config: Section, fits: int, problems: int) -> Section:
         assert isinstance(config, SolverConfig)
-        epochs = config.sized(problems).epochs + (fits - 1) * config.later_epochs
+        epochs = cls.sized(config, problems).epochs + (fits - 1) * config.later_epochs
         return config if fits == 1 else config.model_copy(update={"epochs": epochs})
 
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
@@ -108,10 +120,7 @@ class Gts(Solver):
 
     def readings(self, problems: ProblemSet, width: int) -> list[list[Reading]]:
         """The classes that beams of this width find for each problem, with the constants of the solver."""
-        import torch
-
         from toolkit.nn.batches import to_tensors
-        from toolkit.nn.tree.beam import beam_search
 
         if not len(problems):
             return []
@@ -119,24 +128,42 @@ class Gts(Solver):
         for batch in to_tensors(problems, self.vocabulary).in_order_of_size(BATCH):
             for network in self.networks:
                 device = next(network.parameters()).device
-                with torch.no_grad():
-                    source = network.source(batch.to(device))
-                    found = beam_search(network.decoder, source, width, self.config.max_tokens)
+                found = network.beams(batch.to(device), width, self.config.max_tokens)
                 for row, new in zip(batch.rows.tolist(), found, strict=True):
                     beams[row].append(new)
         prefixes = list({beam.prefix for of_networks in beams for found in of_networks for beam in found})
         templates = [self.networks[0].tokens.decode(prefix) for prefix in prefixes]
         classes = dict(zip(prefixes, zip(klasses(templates), templates, strict=True), strict=True))
         return [
-            _merged(of_networks, classes, numbers, lang)
+            self._merged(of_networks, classes, numbers, lang)
             for of_networks, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
+        ]
+
+    def _merged(
+        self,
+        beams: "Sequence[Sequence[Beam]]",
+        classes: Mapping[tuple[int, ...], tuple[int, Expr]],
+        numbers: Sequence[Fraction],
+        lang: str,
+    ) -> list[Reading]:
+        """Beams of one class, of whichever network, are one reading; it shows the first of them."""
+        first: dict[int, Expr] = {}
+        masses: dict[int, list[float]] = {}
+        for network, found in enumerate(beams):
+            for beam in found:
+                klass, template = classes[beam.prefix]
+                first.setdefault(klass, template)
+                masses.setdefault(klass, [0.0] * len(beams))[network] += math.exp(beam.log_prob)
+        return [
+            Reading(template, _value(template, numbers, lang), self.votes(tuple(masses[klass])))
+            for klass, template in first.items()
         ]
 
     def _ranked(self, readings: Sequence[Reading], numbers: Sequence[Fraction]) -> list[Solution]:
         """The best first; their probabilities add up to the share of all equations that was found."""
         if not readings:
             return []
-        found = sum(sum(reading.masses) for reading in readings) / len(self.networks)
+        found = min(1.0, sum(sum(reading.masses) / len(reading.masses) for reading in readings))
         scores = self.ranker.scores(readings, numbers)
         shares = np.exp(scores - scores.max())
         solutions = [
@@ -174,53 +201,20 @@ class Gts(Solver):
         from torch import nn
 
         from toolkit.nn.weights import load_network
-        from toolkit.solvers.tree.member import new_networks
+        from toolkit.solvers.neural.member import new_networks
 
         written, config, constants = cls.described(folder)
-        assert isinstance(config, SolverConfig)
-        sized = config.sized(problems=0)  # a solver that was saved has its size
+        sized = cls.sized(config, problems=0)  # a solver that was saved has its size
         vocabulary = described_vocabulary(folder / "solver.json", "solver", written["vocabulary"])
-        networks: list[GtsNetwork] = []
+        networks: list[EquationNetwork] = []
 
         def build() -> nn.ModuleList:
-            networks[:] = new_networks(cls.network(), len(vocabulary), constants, sized, seed=0)
+            networks[:] = new_networks(cls, len(vocabulary), constants, sized, seed=0)
             return nn.ModuleList(networks)
 
         load_network(folder / "weights.safetensors", build).to(device or "cpu").eval()
         ranker = Ranker(Plausibility(written["answers"]), written["ranking"])
         return cls(networks, vocabulary, ranker, sized, constants)
-
-
-class Graph2Tree(Gts):
-    """Graph2Tree (Zhang et al. 2020): GTS whose words are linked to the numbers by two graphs."""
-
-    name = "graph2tree"
-
-    @classmethod
-    def network(cls) -> "type[GtsNetwork]":
-        from toolkit.solvers.tree.graph2tree import Graph2TreeNetwork
-
-        return Graph2TreeNetwork
-
-
-def _merged(
-    beams: "Sequence[Sequence[Beam]]",
-    classes: Mapping[tuple[int, ...], tuple[int, Expr]],
-    numbers: Sequence[Fraction],
-    lang: str,
-) -> list[Reading]:
-    """Beams of one class, of whichever network, are one reading; it shows the first of them."""
-    first: dict[int, Expr] = {}
-    masses: dict[int, list[float]] = {}
-    for network, found in enumerate(beams):
-        for beam in found:
-            klass, template = classes[beam.prefix]
-            first.setdefault(klass, template)
-            masses.setdefault(klass, [0.0] * len(beams))[network] += math.exp(beam.log_prob)
-    return [
-        Reading(template, _value(template, numbers, lang), tuple(masses[klass]))
-        for klass, template in first.items()
-    ]
 
 
 def _value(template: Expr, numbers: Sequence[Fraction], lang: str) -> Number | None:

@@ -1,4 +1,4 @@
-"""Training of the tree solvers: the networks one after the other, or side by side in processes."""
+"""Training of a solver: the networks one after the other, or side by side in processes."""
 
 import os
 from collections.abc import Sequence
@@ -13,23 +13,23 @@ import torch
 
 from toolkit.equations import reaches
 from toolkit.errors import WarmkitError
-from toolkit.nn.tree.gts import GtsNetwork
+from toolkit.nn.network import EquationNetwork
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
+from toolkit.solvers.neural.folder import begin, network_folder, training_folder, write_data
+from toolkit.solvers.neural.member import Lessons, make_lessons, new_networks, train_member
+from toolkit.solvers.neural.processes import train_in_processes
+from toolkit.solvers.neural.solver import NeuralSolver
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
-from toolkit.solvers.tree import Gts
-from toolkit.solvers.tree.folder import begin, network_folder, training_folder, write_data
-from toolkit.solvers.tree.member import Lessons, make_lessons, new_networks, train_member
-from toolkit.solvers.tree.processes import train_in_processes
 
-TreeSolver = TypeVar("TreeSolver", bound=Gts)
+Trained = TypeVar("Trained", bound=NeuralSolver)
 
 WORTH_A_PROCESS = 20_000  # problems that a network reads in all its epochs: about as long as a process starts
 
 
 def train(
-    solver: type[TreeSolver],
+    solver: type[Trained],
     data: SolverInput,
     device: torch.device | None,
     folder: Path | None,
@@ -37,9 +37,9 @@ def train(
     on_progress: OnProgress,
     workers: WorkerGroup | None,
     elsewhere: TrainElsewhere | None,
-) -> TreeSolver:
+) -> Trained:
     """The arguments are those of `Solver.fit`."""
-    lessons = make_lessons(data)
+    lessons = make_lessons(solver, data)
     config, problems = lessons.config, data.problems
     device = device or torch.device("cpu")
     progress = _Progress(config.members, config.epochs * lessons.steps, on_progress)
@@ -72,7 +72,7 @@ def train(
     return fitted
 
 
-def _learnt_ranking(solver: Gts, lessons: Lessons) -> Ranker:
+def _learnt_ranking(solver: NeuralSolver, lessons: Lessons) -> Ranker:
     """How the beams of held-out problems are best ranked; no network has learnt their equations."""
     ranker, config = solver.ranker, lessons.config
     if config.ranking == "probability":
@@ -94,26 +94,26 @@ def _learnt_ranking(solver: Gts, lessons: Lessons) -> Ranker:
     )
 
 
-def _start(solver: type[Gts], lessons: Lessons, folder: Path | None) -> list[GtsNetwork]:
+def _start(solver: type[NeuralSolver], lessons: Lessons, folder: Path | None) -> list[EquationNetwork]:
     """The networks to start from; none if there is no folder. They must be like those to be trained."""
     if folder is None:
         return []
     previous, constants = solver.load(folder), lessons.data.problems.constants
     with torch.device("meta"):
-        new = new_networks(solver.network(), len(lessons.vocabulary), constants, lessons.config, seed=0)
+        new = new_networks(solver, len(lessons.vocabulary), constants, lessons.config, seed=0)
     same_words = previous.vocabulary.words == lessons.vocabulary.words
     if not same_words or previous.constants != constants or _shapes(previous.networks) != _shapes(new):
         raise WarmkitError(f"{folder}: this solver has other words, constants or sizes: not started from it.")
     return previous.networks
 
 
-def _shapes(networks: Sequence[GtsNetwork]) -> list[dict[str, torch.Size]]:
+def _shapes(networks: Sequence[EquationNetwork]) -> list[dict[str, torch.Size]]:
     return [{name: tensor.shape for name, tensor in network.state_dict().items()} for network in networks]
 
 
-def _processes(solver: type[Gts], lessons: Lessons, device: torch.device) -> int:
+def _processes(solver: type[NeuralSolver], lessons: Lessons, device: torch.device) -> int:
     """How many networks are trained side by side."""
-    is_ours = solver.__module__ == Gts.__module__  # a process could not import one of a user's program
+    is_ours = solver.__module__.startswith("toolkit.")  # a process could not import one of a user's program
     is_long = lessons.config.epochs * len(lessons.learnt) >= WORTH_A_PROCESS
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, lessons.config.members) if is_ours and is_long and device.type == "cpu" else 1

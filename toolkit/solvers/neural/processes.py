@@ -1,6 +1,6 @@
-"""Networks of a tree solver that train side by side, each in a process with one thread.
+"""Networks of a solver that train side by side, each in a process with one thread.
 
-    python -m toolkit.solvers.tree.processes TRAINING MEMBER
+    python -m toolkit.solvers.neural.processes TRAINING MEMBER
 
 is such a process. It reads what `folder.write_data` wrote, saves its network after every epoch, and prints a
 line of JSON for each report. If the process that started it is gone, it ends with the next report.
@@ -20,7 +20,7 @@ from typing import Any
 
 from toolkit.errors import WarmkitError
 from toolkit.solvers.base import SolverProgress
-from toolkit.solvers.tree.folder import network_folder, read_data
+from toolkit.solvers.neural.folder import network_folder, read_data
 
 ROOT = Path(__file__).parents[3]  # the folder with the package
 
@@ -87,18 +87,23 @@ def main(training: Path, member: int) -> None:
     import torch
 
     from toolkit.solvers import find_solver
-    from toolkit.solvers.tree import Gts
-    from toolkit.solvers.tree.member import make_lessons, train_member
+    from toolkit.solvers.neural.member import make_lessons, train_member
+    from toolkit.solvers.neural.solver import NeuralSolver
 
     name, data = read_data(training)
     solver = find_solver(name)
-    assert issubclass(solver, Gts)
+    assert issubclass(solver, NeuralSolver)
 
     def report(now: SolverProgress) -> None:
         _send(asdict(now))
 
     train_member(
-        solver, make_lessons(data), member, torch.device("cpu"), network_folder(training, member), report
+        solver,
+        make_lessons(solver, data),
+        member,
+        torch.device("cpu"),
+        network_folder(training, member),
+        report,
     )
 
 

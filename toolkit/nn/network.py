@@ -1,0 +1,126 @@
+"""What a network of a solver does: it reads a text, and writes equations as prefixes. The interface."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from toolkit.nn.batches import Batch
+from toolkit.nn.dropout import Dropout
+from toolkit.nn.encoder import Encoder
+from toolkit.nn.tokens import Tokens
+
+KINDS, RANKS = 4, 4  # of numbers
+
+
+class NetworkConfig(Protocol):
+    """The settings of a network, whichever configuration has them."""
+
+    @property
+    def embedding(self) -> int: ...
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def layers(self) -> int: ...
+    @property
+    def number_features(self) -> bool: ...
+    @property
+    def dropout(self) -> float: ...
+    @property
+    def decoder_dropout(self) -> float: ...
+
+
+class Beam(NamedTuple):
+    """A complete equation."""
+
+    prefix: tuple[int, ...]
+    log_prob: float
+
+
+@dataclass(frozen=True)
+class Text:
+    """What was read: B texts of L words, V tokens [operators | constants | numbers], H units."""
+
+    states: Tensor  # [B, L, H]
+    padding: Tensor  # [B, L] True beyond the end of a text
+    last: Tensor  # [B, H]
+    tokens: Tensor  # [B, V, H] embeddings of all tokens
+    allowed: Tensor  # [B, V] whether there is such a token (numbers that the problem has)
+
+
+class EquationNetwork(nn.Module):
+    """The text is read by WARM's encoder; a number's embedding is the encoder's state at its position."""
+
+    def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.kinds: nn.Embedding | None = None
+        if config.number_features:
+            self.kinds = nn.Embedding(KINDS * RANKS, config.embedding)
+            nn.init.zeros_(self.kinds.weight)  # until it is known what they mean
+        self.encoder = self.new_encoder(words, config)
+        self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
+        self.dropout = Dropout(config.decoder_dropout)
+
+    def new_encoder(self, words: int, config: NetworkConfig) -> nn.Module:
+        """Called with what `Encoder.forward` takes."""
+        return Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
+
+    @abstractmethod
+    def log_prob(
+        self, batch: Batch, prefixes: Sequence[Sequence[int]], owner: Sequence[int], longest: int
+    ) -> Tensor:
+        """Log-probabilities [N] of N prefixes, none longer than `longest`; owner [N] is the text of each.
+
+        A text may own several, in a row.
+        """
+
+    @abstractmethod
+    def beams(self, batch: Batch, width: int, longest: int) -> list[list[Beam]]:
+        """The equations of each problem that a beam search finds, likeliest first. Without gradients."""
+
+    def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """States [B, L, H] of the words and the last state [B, H]."""
+        features = None if self.kinds is None else self._number_features(batch, self.kinds)
+        states, last = map(self.dropout, self.encoder(batch.tokens, batch.is_number, batch.lengths, features))
+        return states, last
+
+    def read(self, batch: Batch) -> Text:
+        states, last = self.encode(batch)
+        positions = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        symbols = self.symbols.weight.expand(len(batch.rows), -1, -1)
+        device = states.device
+        has_number = torch.arange(batch.n, device=device) < batch.counts.unsqueeze(1)
+        has_symbol = has_number.new_ones(len(batch.rows), self.tokens.first_number)
+        padding = torch.arange(states.shape[1], device=device) >= batch.lengths.unsqueeze(1)
+        tokens = torch.cat([symbols, states.gather(1, positions)], 1)
+        return Text(states, padding, last, tokens, torch.cat([has_symbol, has_number], 1))
+
+    def _number_features(self, batch: Batch, kinds: nn.Embedding) -> Tensor:
+        """What is added to the words [B, L, E]: nothing, but to the numbers."""
+        exists = (torch.arange(batch.n, device=batch.values.device) < batch.counts.unsqueeze(1)).unsqueeze(-1)
+        of_numbers = kinds(number_kinds(batch)) * exists
+        positions = batch.positions.unsqueeze(-1).expand_as(of_numbers)
+        nothing = of_numbers.new_zeros(*batch.tokens.shape, of_numbers.shape[-1])
+        features: Tensor = nothing.scatter_add(1, positions, of_numbers)
+        return features
+
+
+def number_kinds(batch: Batch) -> Tensor:
+    """[B, n] kind and rank of each number as one integer; anything where there is no number.
+
+    Kinds: one, less than one, whole, broken. Ranks: repeated, smallest, largest, between.
+    """
+    values = batch.values[:, -batch.n :]
+    exists = torch.arange(batch.n, device=values.device) < batch.counts.unsqueeze(1)
+    kind = torch.where(values == values.round(), 2, 3)
+    kind = torch.where(values < 1, 1, torch.where(values == 1, 0, kind))
+    others = (exists.unsqueeze(1) & exists.unsqueeze(2)) & ~torch.eye(batch.n, device=values.device).bool()
+    mine, theirs = values.unsqueeze(2), values.unsqueeze(1)
+    repeated = (others & (mine == theirs)).any(2)
+    smallest, largest = ~(others & (theirs < mine)).any(2), ~(others & (theirs > mine)).any(2)
+    rank = torch.where(repeated, 0, torch.where(smallest, 1, torch.where(largest, 2, 3)))
+    return kind * RANKS + rank

@@ -1,0 +1,1 @@
+"""What all solvers that are networks share: examples, training that resumes, votes, ranking, retrieval."""
