@@ -21,7 +21,7 @@ RANKS = {
     "toolkit.nn": 3,
     "toolkit.annotators": 3,
     "toolkit.methods": 4,
-    "toolkit.solvers": 4,
+    "toolkit.solvers": 4.5,  # LBF is a method and a solver in one
     "toolkit.active": 4,
     "annotation": 4,
     "toolkit.report": 5,

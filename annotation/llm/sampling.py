@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from annotation.llm.asking import Asking, Request
-from annotation.llm.nearest import Nearest
 from annotation.llm.prompt import Asked, Solved, asked_of, conversation
 from annotation.llm.proposal import Checker, Proposal
 from toolkit.data import ProblemSet
+from toolkit.data.nearest import Nearest
 from toolkit.equations import Expr
 
 Known = Mapping[str, Expr]  # D_s: problem → template

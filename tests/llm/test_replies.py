@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.llm.nearest import Nearest
 from annotation.llm.prompt import Solved, asked_of, conversation, marked
 from annotation.llm.proposal import Checker, settle
 from annotation.llm.reply import LONGEST, equation_in
+from toolkit.data.nearest import Nearest
 from toolkit.data.problems import texts_as_problems
 from toolkit.equations import DEFAULT_CONSTANTS, parse_template
 

@@ -7,7 +7,7 @@ search take the same steps, for K equations of each of B texts at a time.
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -62,7 +62,7 @@ class Form(NamedTuple):
         return Form(waiting, self.done | (token == tokens if is_postfix else waiting == 0))
 
 
-class SequenceNetwork(EquationNetwork):
+class SequenceNetwork(EquationNetwork, Generic[State]):
     """A decoder is three functions over a state of its own; V tokens, and the end."""
 
     is_postfix: ClassVar[bool] = True
@@ -72,15 +72,15 @@ class SequenceNetwork(EquationNetwork):
         return len(self.tokens.operators)
 
     @abstractmethod
-    def begin(self, text: Text, width: int) -> tuple[Tensor, ...]:
+    def begin(self, text: Text, width: int) -> State:
         """The state before the first token, the same for K = width equations of each text."""
 
     @abstractmethod
-    def scores(self, text: Text, state: tuple[Tensor, ...]) -> Tensor:
+    def scores(self, text: Text, state: State) -> Tensor:
         """Logits [B, K, V + 1] of the next token."""
 
     @abstractmethod
-    def advance(self, text: Text, state: tuple[Tensor, ...], token: Tensor) -> tuple[Tensor, ...]:
+    def advance(self, text: Text, state: State, token: Tensor) -> State:
         """The state after a token [B, K], which is none that ends an equation."""
 
     def forced(self, text: Text, written: Tensor) -> Tensor:
@@ -96,13 +96,13 @@ class SequenceNetwork(EquationNetwork):
         self, batch: Batch, prefixes: Sequence[Sequence[int]], owner: Sequence[int], longest: int
     ) -> Tensor:
         text = self.read(batch)
-        written, row, column = self._grid(prefixes, owner, len(batch.rows), text.allowed)
+        written, row, column = self.grid(prefixes, owner, text.allowed)
         return self.log_prob_of(text, written, longest)[row, column]
 
     def log_prob_of(self, text: Text, written: Tensor, longest: int) -> Tensor:
         """Log-probabilities [B, K] of equations [B, K, T], as they are written."""
         size = text.allowed.shape[1]
-        form = Form.begin(*written.shape[:2], self.is_postfix, written.device)
+        form = Form.begin(len(written), written.shape[1], self.is_postfix, written.device)
         allowed = []
         for position in range(written.shape[2]):
             token = written[:, :, position]
@@ -115,10 +115,11 @@ class SequenceNetwork(EquationNetwork):
         chosen = each.gather(-1, token.unsqueeze(-1)).squeeze(-1)
         return torch.where(present, chosen, 0.0).sum(-1)
 
-    def _grid(
-        self, prefixes: Sequence[Sequence[int]], owner: Sequence[int], texts: int, exists: Tensor
+    def grid(
+        self, prefixes: Sequence[Sequence[int]], owner: Sequence[int], exists: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Equations as a grid [B, K, T] of what is written, and the row and column of each."""
+        texts = len(exists)
         counts = [0] * texts
         columns = []
         for text in owner:
@@ -138,9 +139,12 @@ class SequenceNetwork(EquationNetwork):
 
     @torch.no_grad()
     def beams(self, batch: Batch, width: int, longest: int) -> list[list[Beam]]:
-        text = self.read(batch)
-        written, total = self.search(text, width, longest)
-        return [self._ranked(*both) for both in zip(written.tolist(), total.tolist(), strict=True)]
+        written, total = self.search(self.narrowed(self.read(batch)), width, longest)
+        return [self.ranked(*both) for both in zip(written.tolist(), total.tolist(), strict=True)]
+
+    def narrowed(self, text: Text) -> Text:
+        """The text as a beam search takes it; by default as it is."""
+        return text
 
     def search(self, text: Text, width: int, longest: int) -> tuple[Tensor, Tensor]:
         """What is written [B, K, T], and its log-probability [B, K]; -∞ if it is not complete."""
@@ -168,12 +172,13 @@ class SequenceNetwork(EquationNetwork):
             state = self.advance(text, state, token.clamp(max=size - 1))
         return written, total.masked_fill(~form.done, -torch.inf)
 
-    def _ranked(self, written: list[list[int]], total: list[float]) -> list[Beam]:
+    def ranked(self, written: list[list[int]], total: list[float]) -> list[Beam]:
         """Both are of one text."""
         order = sorted(range(len(total)), key=lambda i: -total[i])
-        return [Beam(self._prefix(written[i]), total[i]) for i in order if total[i] > -math.inf]
+        return [Beam(self.prefix(written[i]), total[i]) for i in order if total[i] > -math.inf]
 
-    def _prefix(self, written: Sequence[int]) -> tuple[int, ...]:
+    def prefix(self, written: Sequence[int]) -> tuple[int, ...]:
+        """The prefix of what is written."""
         tokens = [token for token in written if token != NONE]
         return prefix_of(tokens[:-1], self.operators) if self.is_postfix else tuple(tokens)
 

@@ -12,7 +12,8 @@ from toolkit.data.constants import AUTO, parse_constants, with_constants_of
 from toolkit.equations import Expr
 from toolkit.errors import look_up
 from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, read_solver
-from toolkit.solvers.published import Graph2Tree, Gts
+from toolkit.solvers.lbf import LbfSolver
+from toolkit.solvers.published import Aligned, Dns, Graph2Tree, Gts, MathEn, Seq2Tree, TRnn
 
 if TYPE_CHECKING:
     import torch
@@ -34,6 +35,12 @@ SOLVERS: dict[str, type[Solver]] = {
     for solver in (
         Gts,
         Graph2Tree,
+        Seq2Tree,
+        TRnn,
+        Aligned,
+        MathEn,
+        Dns,
+        LbfSolver,
     )
 }
 

@@ -20,6 +20,7 @@ class LbfConfig(Section):
     memory: Literal["buffer", "fresh"] = Field(
         "buffer", description="learn all fixes that a problem ever had, or the one of this epoch"
     )
+    beam: int = Field(5, ge=1, le=1_000, description="beams of the solver")
     epochs: int = Field(30, ge=1, le=1_000_000, description="published: 100")
     batch: int = Field(64, ge=1, le=1_000_000)
     lr: float = Field(1e-3, gt=0, le=100)

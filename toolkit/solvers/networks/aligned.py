@@ -32,7 +32,7 @@ class AlignedState(NamedTuple):
         return Stack(self.values, self.height)
 
 
-class AlignedNetwork(SequenceNetwork):
+class AlignedNetwork(SequenceNetwork[AlignedState]):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
@@ -45,12 +45,12 @@ class AlignedNetwork(SequenceNetwork):
         context = self.attend(text, hidden)
         return AlignedState(hidden, torch.zeros_like(hidden), context, *Stack.empty(hidden, DEPTH))
 
-    def scores(self, text: Text, state: AlignedState) -> Tensor:  # type: ignore[override]
+    def scores(self, text: Text, state: AlignedState) -> Tensor:
         seen = state.hidden, state.context, state.stack.top(), state.stack.top(1)
         scores: Tensor = self.score(text, *map(self.dropout, seen))
         return scores
 
-    def advance(self, text: Text, state: AlignedState, token: Tensor) -> AlignedState:  # type: ignore[override]
+    def advance(self, text: Text, state: AlignedState, token: Tensor) -> AlignedState:
         stack, chosen = state.stack, embedded(text, token)
         merged = self.merge(torch.cat([chosen, stack.top(1), stack.top()], -1))
         stack = stack.reduced(token < self.operators, chosen, merged)

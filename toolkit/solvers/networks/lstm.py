@@ -63,7 +63,7 @@ def step(cell: nn.LSTMCell, state: LstmState, *inputs: Tensor) -> tuple[Tensor, 
     return new[0].view(shape), new[1].view(shape)
 
 
-class LstmNetwork(SequenceNetwork):
+class LstmNetwork(SequenceNetwork[LstmState]):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
@@ -74,10 +74,10 @@ class LstmNetwork(SequenceNetwork):
         hidden = text.last.unsqueeze(1).expand(-1, width, -1)
         return LstmState(hidden, torch.zeros_like(hidden), self.attend(text, hidden))
 
-    def scores(self, text: Text, state: LstmState) -> Tensor:  # type: ignore[override]
+    def scores(self, text: Text, state: LstmState) -> Tensor:
         scores: Tensor = self.score(text, self.dropout(state.hidden), self.dropout(state.context))
         return scores
 
-    def advance(self, text: Text, state: LstmState, token: Tensor) -> LstmState:  # type: ignore[override]
+    def advance(self, text: Text, state: LstmState, token: Tensor) -> LstmState:
         hidden, cell = step(self.cell, state, embedded(text, token), state.context)
         return LstmState(hidden, cell, self.attend(text, hidden))

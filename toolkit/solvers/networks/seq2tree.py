@@ -29,7 +29,7 @@ class TreeState(NamedTuple):
     depth: Tensor  # [B, K] operators that wait
 
 
-class Seq2TreeNetwork(SequenceNetwork):
+class Seq2TreeNetwork(SequenceNetwork[TreeState]):
     is_postfix = False
 
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
@@ -43,16 +43,14 @@ class Seq2TreeNetwork(SequenceNetwork):
         waiting = hidden.new_zeros(*hidden.shape[:2], DEPTH, hidden.shape[2])
         flags = waiting[..., 0].bool()
         context = self.attend(text, hidden)
-        return TreeState(
-            hidden, torch.zeros_like(hidden), context, waiting, waiting, flags, flags.sum(-1)
-        )
+        return TreeState(hidden, torch.zeros_like(hidden), context, waiting, waiting, flags, flags.sum(-1))
 
-    def scores(self, text: Text, state: TreeState) -> Tensor:  # type: ignore[override]
+    def scores(self, text: Text, state: TreeState) -> Tensor:
         seen = state.hidden, state.context, *_family(state)
         scores: Tensor = self.score(text, *map(self.dropout, seen))
         return scores
 
-    def advance(self, text: Text, state: TreeState, token: Tensor) -> TreeState:  # type: ignore[override]
+    def advance(self, text: Text, state: TreeState, token: Tensor) -> TreeState:
         state = _written(state, token < self.operators)
         fed = embedded(text, token), state.context, *_family(state)
         hidden, cell = step(self.cell, LstmState(*state[:3]), *fed)
@@ -70,7 +68,7 @@ def _family(state: TreeState) -> tuple[Tensor, Tensor]:
 
 
 def _written(state: TreeState, is_operator: Tensor) -> TreeState:
-    """The stack after a token was written in the present state: an operator waits, operands complete others."""
+    """The stack after a token was written in this state: an operator waits, an operand completes others."""
     operators, siblings, has_left, depth = state.operators, state.siblings, state.has_left, state.depth
     places = torch.arange(DEPTH, device=depth.device)
     subtree = state.hidden  # of what is complete now, if the token was no operator

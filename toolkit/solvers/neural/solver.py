@@ -14,7 +14,16 @@ from toolkit.config import Section
 from toolkit.data import ProblemSet, Vocabulary
 from toolkit.data.languages import language
 from toolkit.data.vocabulary import UNKNOWN_AT, described_vocabulary
-from toolkit.equations import Constant, EquationError, Expr, as_float, evaluate, klasses
+from toolkit.equations import (
+    Constant,
+    EquationError,
+    Expr,
+    as_float,
+    evaluate,
+    klasses,
+    parse_template,
+    show,
+)
 from toolkit.equations.evaluate import Number
 from toolkit.solvers.base import (
     OnProgress,
@@ -26,8 +35,10 @@ from toolkit.solvers.base import (
 )
 from toolkit.solvers.neural.config import SizedConfig, SolverConfig
 from toolkit.solvers.neural.folder import forget_training
+from toolkit.solvers.neural.retrieval import Learnt, Retrieval
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import FEATURES, Ranker, Reading
+from toolkit.storage.description import damaged
 
 if TYPE_CHECKING:
     import torch
@@ -42,6 +53,7 @@ class NeuralDescription(SolverDescription):
     vocabulary: list[str]
     answers: dict[str, Annotated[float, Field(ge=0)]]
     ranking: dict[Literal[FEATURES], Annotated[float, Field(allow_inf_nan=False)]]  # type: ignore[valid-type]
+    learnt: list[tuple[str, str]] = Field(max_length=100_000_000)  # words and template, for retrieval
 
 
 class NeuralSolver(Solver):
@@ -64,9 +76,12 @@ class NeuralSolver(Solver):
         ranker: Ranker,
         config: Section,
         constants: tuple[Constant, ...],
+        learnt: Sequence[Learnt] = (),
     ) -> None:
         super().__init__(config, constants)
         self.networks, self.vocabulary, self.ranker = list(networks), vocabulary, ranker
+        self.learnt = list(learnt)
+        self.retrieve = Retrieval(learnt, self.config.retrieval or 0.0) if learnt else None
 
     @classmethod
     @abstractmethod
@@ -131,6 +146,8 @@ class NeuralSolver(Solver):
                 found = network.beams(batch.to(device), width, self.config.max_tokens)
                 for row, new in zip(batch.rows.tolist(), found, strict=True):
                     beams[row].append(new)
+        if self.retrieve is not None:
+            self._retrieve(self.retrieve, problems, beams)
         prefixes = list({beam.prefix for of_networks in beams for found in of_networks for beam in found})
         templates = [self.networks[0].tokens.decode(prefix) for prefix in prefixes]
         classes = dict(zip(prefixes, zip(klasses(templates), templates, strict=True), strict=True))
@@ -138,6 +155,16 @@ class NeuralSolver(Solver):
             self._merged(of_networks, classes, numbers, lang)
             for of_networks, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
         ]
+
+    def _retrieve(self, retrieve: Retrieval, problems: ProblemSet, beams: "list[list[list[Beam]]]") -> None:
+        """What was learnt of a problem that is very much alike replaces what the networks write."""
+        from toolkit.nn.network import Beam
+
+        for row, masked in enumerate(problems.masked):
+            template = retrieve(masked)
+            prefix = None if template is None else self.networks[0].tokens.encode(template)
+            if prefix is not None:
+                beams[row] = [[Beam(tuple(prefix), 0.0)] for _ in self.networks]
 
     def _merged(
         self,
@@ -191,6 +218,7 @@ class NeuralSolver(Solver):
         self.describe(
             folder,
             answers=self.ranker.plausibility.counts,
+            learnt=[(" ".join(one.words), show(one.template)) for one in self.learnt],
             ranking=self.ranker.weights,
             vocabulary=self.vocabulary.words,
         )
@@ -214,7 +242,14 @@ class NeuralSolver(Solver):
 
         load_network(folder / "weights.safetensors", build).to(device or "cpu").eval()
         ranker = Ranker(Plausibility(written["answers"]), written["ranking"])
-        return cls(networks, vocabulary, ranker, sized, constants)
+        return cls(networks, vocabulary, ranker, sized, constants, _learnt(written["learnt"], folder))
+
+
+def _learnt(written: Sequence[tuple[str, str]], folder: Path) -> list[Learnt]:
+    try:
+        return [Learnt(tuple(words.split(" ")), parse_template(text)) for words, text in written]
+    except EquationError as error:
+        raise damaged(folder / "solver.json", "solver", f"learnt: {error}") from None
 
 
 def _value(template: Expr, numbers: Sequence[Fraction], lang: str) -> Number | None:

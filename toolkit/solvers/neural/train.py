@@ -14,11 +14,13 @@ import torch
 from toolkit.equations import reaches
 from toolkit.errors import WarmkitError
 from toolkit.nn.network import EquationNetwork
+from toolkit.nn.tokens import Tokens
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
 from toolkit.solvers.neural.folder import begin, network_folder, training_folder, write_data
 from toolkit.solvers.neural.member import Lessons, make_lessons, new_networks, train_member
 from toolkit.solvers.neural.processes import train_in_processes
+from toolkit.solvers.neural.retrieval import Learnt
 from toolkit.solvers.neural.solver import NeuralSolver
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
@@ -66,7 +68,8 @@ def train(
             networks.append(train_member(solver, lessons, member, device, own, report, workers or ALONE))
     answered = problems.take(lessons.examples.problems.tolist())
     ranker = Ranker(Plausibility.fit(answered.answers, answered.numbers))
-    fitted = solver(networks, lessons.vocabulary, ranker, config, problems.constants)
+    learnt = _learnt(lessons) if config.retrieval else []
+    fitted = solver(networks, lessons.vocabulary, ranker, config, problems.constants, learnt)
     if workers is None:  # whoever sent the workers ranks beams once, with their networks
         fitted.ranker = _learnt_ranking(fitted, lessons)
     return fitted
@@ -92,6 +95,17 @@ def _learnt_ranking(solver: NeuralSolver, lessons: Lessons) -> Ranker:
             )
         ]
     )
+
+
+def _learnt(lessons: Lessons) -> list[Learnt]:
+    """Every problem that was learnt, with the likeliest of its equations."""
+    examples, problems = lessons.examples, lessons.data.problems
+    tokens, weight = Tokens(problems.constants), examples.weight.tolist()
+    learnt = []
+    for row in examples.problems[lessons.learnt].tolist():
+        best = max(examples.of_problem[row], key=lambda i: weight[i])
+        learnt.append(Learnt(problems.masked[row].tokens, tokens.decode(examples.prefixes[best])))
+    return learnt
 
 
 def _start(solver: type[NeuralSolver], lessons: Lessons, folder: Path | None) -> list[EquationNetwork]:
