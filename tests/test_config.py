@@ -12,6 +12,7 @@ from toolkit.loop.config import PLUGINS, LoopConfig
 from toolkit.methods import METHODS
 from toolkit.methods.lbf.config import LbfConfig
 from toolkit.methods.warm.config import WarmConfig
+from toolkit.solvers import SOLVERS
 from toolkit.solvers.neural.config import SolverConfig
 from tune.config import TuneConfig
 
@@ -58,6 +59,13 @@ def test_a_configuration_that_is_written_out_has_every_key(name, kind, left_out)
         section = getattr(written, key)
         if isinstance(section, Section):
             assert section.model_fields_set == set(type(section).model_fields), key
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_has_a_configuration_as_it_was_published(name):
+    solver = SOLVERS[name]
+    published = load_config(solver.Config, CONFIGS / "paper" / f"{name}.yaml")
+    assert published.beam == 5 and published.hidden == 512 and published != solver.Config()
 
 
 def test_the_papers_values_are_the_papers():

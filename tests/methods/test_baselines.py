@@ -1,11 +1,11 @@
 import math
 
-import polars as pl
 import pytest
 import torch
+from answered import easy, problem_set
 
 from toolkit.config import load_config
-from toolkit.data import PROBLEMS, ProblemSet, build_vocabulary, read_problems
+from toolkit.data import ProblemSet, build_vocabulary, read_problems
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import DEFAULT_CONSTANTS, count_operators, from_prefix, reaches, show, to_prefix
 from toolkit.equations.tree import references
@@ -30,24 +30,6 @@ SOME = read_problems("bundled:en").take(range(60))
 NONE = SOME.take(range(0))
 LAYOUT = Layout(DEFAULT_CONSTANTS, OPERATORS)
 TOKENS = [*OPERATORS, *(show(constant) for constant in DEFAULT_CONSTANTS), *(f"N{j}" for j in range(64))]
-
-
-def problem_set(*rows: tuple[str, float]) -> ProblemSet:
-    columns = [
-        {"id": str(i), "text": text, "answer": answer, "equation": None, "lang": "en", "split": None}
-        for i, (text, answer) in enumerate(rows)
-    ]
-    return ProblemSet(pl.DataFrame(columns, schema=PROBLEMS))
-
-
-def easy(count: int) -> ProblemSet:
-    """Sums and differences, told apart by one word."""
-    rows = []
-    for i in range(count):
-        a, b = 20 + 3 * i, 5 + i
-        rows.append((f"Ann had {a} pears and found {b} more", a + b))
-        rows.append((f"Ann had {a} pears and lost {b} of them", a - b))
-    return problem_set(*rows)
 
 
 IMPOSSIBLE = problem_set(("Ann has 2 pears and 3 plums", math.sqrt(2) * 1e7))

@@ -1,12 +1,12 @@
 import math
 
-import polars as pl
 import pytest
 import torch
+from answered import problem_set
 
 from toolkit.config import load_config
 from toolkit.data import ProblemSet, vocabulary_of
-from toolkit.data.schema import MAX_NUMBERS, PROBLEMS
+from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import klass, parse, reaches, show
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
@@ -22,15 +22,6 @@ PAPER = (
     "model.stop=false",
     "explore.lookahead=false",
 )
-
-
-def problem_set(*rows: tuple[str, float]) -> ProblemSet:
-    table = pl.DataFrame(
-        [(str(i), text, answer, None, "en", None) for i, (text, answer) in enumerate(rows)],
-        schema=PROBLEMS,
-        orient="row",
-    )
-    return ProblemSet(table)
 
 
 def build(problems: ProblemSet, *overrides: str):

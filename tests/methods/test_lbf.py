@@ -4,16 +4,16 @@ import itertools
 import math
 from fractions import Fraction
 
-import polars as pl
 import pytest
 import torch
+from answered import easy, problem_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save_file
 
 from toolkit.config import load_config
-from toolkit.data import PROBLEMS, ProblemSet, vocabulary_of
+from toolkit.data import ProblemSet, vocabulary_of
 from toolkit.equations import DEFAULT_CONSTANTS, count_operators, parse, reaches, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
@@ -61,11 +61,6 @@ def fixed(of: Case, text: str, scores: torch.Tensor | None = None) -> str | None
     tree = prefix(text)
     found = one_fix(of, tree, (even(of, tree) if scores is None else scores).tolist())
     return None if found is None else show(TOKENS.decode(found))
-
-
-def problem_set(*rows: tuple[str, float]) -> ProblemSet:
-    table = [(str(i), text, answer, None, "en", None) for i, (text, answer) in enumerate(rows)]
-    return ProblemSet(pl.DataFrame(table, schema=PROBLEMS, orient="row"))
 
 
 def config(*overrides: str) -> LbfConfig:
@@ -369,16 +364,6 @@ def test_a_problem_is_known_by_its_text_and_answer():
 
 
 # Training
-
-
-def easy(count: int) -> ProblemSet:
-    """Sums and differences, told apart by one word."""
-    rows = []
-    for i in range(count):
-        a, b = 20 + 3 * i, 5 + i
-        rows.append((f"Ann had {a} pears and found {b} more", a + b))
-        rows.append((f"Ann had {a} pears and lost {b} of them", a - b))
-    return problem_set(*rows)
 
 
 def fit(problems: ProblemSet, *overrides: str, known=None, folder=None, resume=False, on_epoch=None) -> Lbf:

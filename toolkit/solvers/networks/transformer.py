@@ -1,4 +1,4 @@
-"""A transformer that writes a postfix (Vaswani et al. 2017): the third of the three of Math-EN, a small one."""
+"""A small transformer that writes a postfix (Vaswani et al. 2017): the third of the three of Math-EN."""
 
 import math
 from collections.abc import Iterator
