@@ -16,7 +16,7 @@ from tamper import NASTY, tamper_file, tamper_json, tamper_json_file
 from toolkit.data import ProblemSet, read_problems
 from toolkit.errors import WarmkitError
 from toolkit.methods import GenerateConfig, find_method, load_model, train
-from toolkit.solvers import fit_solver, load_solver
+from toolkit.solvers import SOLVERS, fit_solver, load_solver
 
 SETTINGS = {
     "warm": {"model.hidden": 8, "model.embedding": 8, "model.max_steps": 3, "train.epochs": 2},
@@ -27,6 +27,7 @@ SETTINGS = {
 }
 SMALL = {"epochs": 1, "members": 1, "hidden": 8, "embedding": 8, "max_tokens": 7, "beam": 3}
 GIGABYTE = 2**30
+SOLVER = "solver-"  # begins the name of a folder
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +42,9 @@ def folders(problems, tmp_path_factory) -> list[Path]:
     torch.set_num_threads(1)
     for method, settings in SETTINGS.items():
         train(problems, method, settings=settings, folder=root / method)
-    for solver in ("gts", "graph2tree"):
-        fit_solver(problems, solver=solver, settings=SMALL).save(root / solver)
+    for name, solver in SOLVERS.items():
+        settings = {key: value for key, value in SMALL.items() if key in solver.Config.model_fields}
+        fit_solver(problems, solver=name, settings=settings).save(root / f"{SOLVER}{name}")
     return sorted(root.iterdir())
 
 
@@ -91,7 +93,7 @@ def tamper_tensors(rng: random.Random, path: Path) -> str:
 def tamper(rng: random.Random, folder: Path, others: list[Path]) -> list[str]:
     done = []
     for _ in range(rng.choice([1, 1, 1, 2])):
-        path = rng.choice(sorted(folder.iterdir()))
+        path = rng.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
         ways = ["file"]
         ways += (
             ["json"] * 3
@@ -101,7 +103,8 @@ def tamper(rng: random.Random, folder: Path, others: list[Path]) -> list[str]:
             else []
         )
         how = rng.choice(ways)
-        same = [other / path.name for other in others if (other / path.name).exists()]
+        name = path.relative_to(folder)
+        same = [other / name for other in others if (other / name).exists()]
         try:
             if how == "file":
                 done.append(tamper_file(rng, path, same))
@@ -111,14 +114,14 @@ def tamper(rng: random.Random, folder: Path, others: list[Path]) -> list[str]:
                 done.append(tamper_tensors(rng, path))
         except Exception as error:  # it was damaged before, so that nobody can change it any more
             done.append(f"{type(error).__name__} at {path.name}")
-        if not list(folder.iterdir()):
+        if not any(path.is_file() for path in folder.rglob("*")):
             break
     return done
 
 
 def use(folder: Path, problems: ProblemSet) -> None:
     """Whatever can be done with such a folder."""
-    if folder.name in ("gts", "graph2tree"):
+    if folder.name.startswith(SOLVER):
         load_solver(folder).solve(problems.take(range(4)), top=2)
         return
     load_model(folder).candidates(problems.take(range(4)), GenerateConfig(width=3))

@@ -17,6 +17,7 @@ from toolkit.data import ProblemSet, vocabulary_of
 from toolkit.equations import DEFAULT_CONSTANTS, count_operators, parse, reaches, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
+from toolkit.methods.base import Origin
 from toolkit.methods.lbf import BUFFER, Lbf
 from toolkit.methods.lbf.buffer import Buffer, digests
 from toolkit.methods.lbf.config import LbfConfig
@@ -32,10 +33,11 @@ from toolkit.methods.lbf.one_fix import (
     inverted,
     one_fix,
 )
-from toolkit.methods.lbf.train import Lessons, batch_losses
+from toolkit.methods.lbf.train import LbfLessons
 from toolkit.nn.batches import to_tensors
 from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.forest import Forest
+from toolkit.nn.tree.gts import GtsNetwork
 from toolkit.nn.weights import load_weights
 
 TOKENS = Tokens(DEFAULT_CONSTANTS)
@@ -386,19 +388,23 @@ def test_fixes_are_learnt_until_beams_need_no_fixing():
     assert sum(right) >= 14
 
 
+def lessons_of(network: GtsNetwork, data: FitInput) -> LbfLessons:
+    return LbfLessons(Lbf(network, vocabulary_of(data.problems, 1), data.config, Origin.of(data)), data)
+
+
 def test_the_buffer_grows_and_is_learnt_whole():
     problems = easy(4)
     sizes: dict[str, list[int]] = {}
     for memory in ("buffer", "fresh"):
         settings = config(f"memory={memory}", "dropout=0.5", "fixes=30")
         network, batch = network_of(problems, f"memory={memory}", "dropout=0.5", "fixes=30")
-        lessons = Lessons(FitInput(problems, {}, settings), network.tokens, settings)
+        lessons = lessons_of(network, FitInput(problems, {}, settings))
         generator = torch.Generator().manual_seed(0)
         network.train()
         sizes[memory] = []
         for _ in range(6):
-            losses = batch_losses(network, batch, lessons, generator)
-            assert len(losses) == len(lessons.buffer) > 0 and (losses > 0).all()
+            losses = lessons.losses(batch, generator)
+            assert len(losses) == len(lessons.lbf.buffer) > 0 and (losses > 0).all()
             sizes[memory].append(len(losses))
     assert sizes["buffer"] == sorted(sizes["buffer"]) and sizes["buffer"][-1] > sizes["buffer"][0]
     assert max(sizes["fresh"]) <= len(problems)
@@ -420,10 +426,10 @@ def test_a_problem_of_d_s_learns_its_gold_equation_and_is_not_fixed():
     gold = parse("N0 * 1 + N1")
     data = FitInput(problems, {"0": gold, "1": parse("N0 - 7")}, settings)  # 7 is no constant here
     network, batch = network_of(problems)
-    lessons = Lessons(data, network.tokens, settings)
-    batch_losses(network, batch, lessons, torch.Generator().manual_seed(0))
+    lessons = lessons_of(network, data)
+    lessons.losses(batch, torch.Generator().manual_seed(0))
     assert [show(network.tokens.decode(tree)) for tree in lessons.of(0)] == ["N0 * 1 + N1"]
-    assert not lessons.buffer.of(lessons.digests[0])
+    assert not lessons.lbf.buffer.of(lessons.digests[0])
     assert lessons.gold[1] is None
 
 

@@ -8,16 +8,14 @@ training never recovers; with 0.05 or less it learns. A problem of D_s is learnt
 WARM-S.
 """
 
-import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from toolkit.data import vocabulary_of
-from toolkit.methods.base import HISTORY, Epoch, FitInput, FitOptions, Origin, no_problems
+from toolkit.methods.base import FitInput, FitOptions
+from toolkit.methods.epochs import Lessons, begin, run_epochs
 from toolkit.methods.seq2seq import Seq2Seq
 from toolkit.methods.seq2seq.config import Seq2SeqConfig
 from toolkit.methods.seq2seq.network import (
@@ -29,49 +27,34 @@ from toolkit.methods.seq2seq.network import (
     sequence_log_prob,
     to_tokens,
 )
-from toolkit.nn.batches import Batch, to_tensors
-from toolkit.nn.checkpoint import load_training, save_training
-from toolkit.nn.seeds import seeded
+from toolkit.nn.batches import Batch
 
 Method = TypeVar("Method", bound=Seq2Seq)
 
 
 def train(method: type[Method], data: FitInput, folder: Path | None, options: FitOptions) -> Method:
     """The arguments are those of `StepOne.fit`."""
-    if not len(data.problems):
-        raise no_problems()
-    config, device = data.config, options.device or torch.device("cpu")
-    assert isinstance(config, Seq2SeqConfig)
-    vocabulary = vocabulary_of(data.problems, config.min_count)
-    with seeded(data.seed, 0):
-        network = method.new_network(len(vocabulary), data.problems.constants, config).to(device)
-    trained = method(network, vocabulary, config, Origin.of(data))
-    optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, weight_decay=config.weight_decay)
-    if options.resume and folder is not None:
-        method.check_same(folder, data)
-        _, trained.history = load_training(folder, network, optimizer, HISTORY)
-    tensors, gold = to_tensors(data.problems, vocabulary), gold_tokens(data).to(device)
-    for epoch in range(len(trained.history) + 1, config.epochs + 1):
-        start, total, reached = time.perf_counter(), 0.0, 0
-        for group in optimizer.param_groups:
-            group["lr"] = config.lr * config.lr_decay ** ((epoch - 1) // config.lr_decay_every)
-        network.train()
-        with seeded(data.seed, epoch) as generator:
-            for batch in tensors.shuffled(config.batch, generator):
-                losses, found = batch_losses(network, batch.to(device), gold[batch.rows], config, generator)
-                optimizer.zero_grad(set_to_none=True)
-                losses.mean().backward()
-                nn.utils.clip_grad_norm_(network.parameters(), config.clip)
-                optimizer.step()
-                total, reached = total + float(losses.detach().sum()), reached + int(found.sum())
-                options.on_batch(len(batch.rows))
-        seconds, count = time.perf_counter() - start, len(data.problems)
-        trained.history.append(Epoch(epoch, total / count, reached / count, seconds, count / seconds))
-        if folder is not None:
-            save_training(folder, network, optimizer, {}, [asdict(before) for before in trained.history])
-            trained.save(folder)
-        options.on_epoch(trained.history[-1])
-    return trained
+    assert isinstance(data.config, Seq2SeqConfig)
+    trained = begin(method, data, data.config, options)
+    return run_epochs(trained, Rewards(trained, data), data, data.config, folder, options)
+
+
+class Rewards(Lessons):
+    """What is drawn and rewarded, and the gold equations of D_s."""
+
+    def __init__(self, trained: Seq2Seq, data: FitInput) -> None:
+        self.network, self.config = trained.network, trained.config
+        self.gold = gold_tokens(data).to(next(trained.network.parameters()).device)
+        self.found = 0  # in this epoch
+
+    def losses(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        losses, found = batch_losses(self.network, batch, self.gold[batch.rows], self.config, generator)
+        self.found += int(found.sum())
+        return losses
+
+    def reached(self) -> int:
+        found, self.found = self.found, 0
+        return found
 
 
 def gold_tokens(data: FitInput) -> Tensor:
