@@ -129,7 +129,7 @@ def test_networks_in_processes_are_those_of_one_process(tmp_path, monkeypatch):
 
 
 def test_a_process_that_is_killed_is_a_sentence_and_its_training_goes_on(tmp_path, monkeypatch):
-    problems, settings = problems_of(24), {"members": 2, "epochs": 40}
+    problems, settings = problems_of(24), {"members": 2, "epochs": 20}
     monkeypatch.setattr(train, "WORTH_A_PROCESS", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     started: list[subprocess.Popen[str]] = []

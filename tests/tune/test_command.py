@@ -123,7 +123,7 @@ def begin(file: Path, out: Path, *settings: str) -> subprocess.Popen[str]:
 
 def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file, tmp_path):
     out = tmp_path / "sweep"
-    settings = ("--set", "warm.train.epochs=150", "--trials", "2", "--set", "measure_solver=false")
+    settings = ("--set", "warm.train.epochs=60", "--trials", "2", "--set", "measure_solver=false")
     with begin(file, out, *settings) as stopped:
         os.killpg(stopped.pid, signal.SIGINT)
         said = stopped.communicate(timeout=LONGEST)[0]
@@ -141,7 +141,7 @@ def test_a_sweep_that_is_stopped_and_then_killed_goes_on_where_it_was(ray, file,
     assert not (out / "ray").exists()
     assert run("tune", file, "--out", tmp_path / "whole", *settings).exit_code == 0
     ours, whole = (pl.read_parquet(folder / "results.parquet") for folder in (out, tmp_path / "whole"))
-    assert ours["epochs"].to_list() == [150, 150]
+    assert ours["epochs"].to_list() == [60, 60]
     assert ours.drop("seconds").equals(whole.drop("seconds"))  # as if nothing had happened
 
 
