@@ -153,7 +153,7 @@ def _errors(shown: ShownTable) -> Html | None:
 
 
 def _sets(plan: Plan) -> Html:
-    how = "What was measured on. The paper’s sets are larger, and its splits are not published."
+    how = "What was measured on: parts of the paper’s sets, in splits that are not the paper’s."
     rows: list[list[Child]] = [
         [
             loaded.data.name,

@@ -108,7 +108,7 @@ def warm(gold: float = 0.0) -> Step:
 
 
 def no_beam(gold: float = 0.0) -> Step:
-    return Step("warm_no_beam", ("train.search=0",), gold)
+    return Step("warm_no_beam", ("explore.beam_exploration=false", "train.search=0"), gold)
 
 
 def _row(group: str, name: str, system: System, *paper: float | None) -> Row:
