@@ -31,7 +31,7 @@ def test_a_table_is_measured_printed_and_resumed(sampling, data, tmp_path):
     assert result.stderr.count("cell ") == 2 and "cell 2 of 2" in result.stderr
     heading, heads, line, *_ = result.stdout.splitlines()
     assert heading == "Table 1: Generation"
-    assert heads.split() == ["system", "set", "here", "95", "%", "folds", "time", "paper"]
+    assert heads.split() == ["system", "set", "here", "95", "%", "cells", "time", "paper"]
     assert line.startswith("sampling") and line.rstrip().endswith("53.4") and "2 of 2" in line
     assert "2 cells measured, 0 not run." in result.stdout
     assert (out / "paper.html").exists() and (out / "paper.md").exists()

@@ -89,7 +89,7 @@ def test_a_mean_over_some_of_the_folds_says_so(measured):
     results = results_of(plan, Files(out))
     del results[ended[0]]
     sampling = shown_tables(plan, results)[0].rows[1].places["AllArith"]
-    assert sampling.missing == "1 of 2 folds" in sampling.parts
+    assert sampling.missing == "1 of 2 cells" in sampling.parts
     assert sampling.of == 20
 
 

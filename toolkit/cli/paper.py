@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolkit.paper.plan import Plan
     from toolkit.paper.run import Executor
 
-HEADERS = ("system", "set", "here", "95 %", "folds", "time", "paper")
+HEADERS = ("system", "set", "here", "95 %", "cells", "time", "paper")
 
 
 @click.command(
@@ -156,8 +156,8 @@ def _print_table(shown: "ShownTable") -> None:
     rows = []
     for row in shown.rows:
         for column, place in row.places.items():
-            folds = f"{place.done} of {place.planned}" if place.planned else ""
-            figures = (place.figure, place.interval, folds, place.time, place.paper_figure)
+            cells = f"{place.done} of {place.planned}" if place.planned else ""
+            figures = (place.figure, place.interval, cells, place.time, place.paper_figure)
             rows.append((row.row.name, column, *figures))
     print_table(f"Table {shown.table.number}: {shown.table.title}", rows, HEADERS)
 

@@ -48,8 +48,8 @@ class Shown:
 
     @property
     def missing(self) -> str:
-        """Words about folds and seeds that were not measured; empty if none is missing."""
-        return f"{self.done} of {self.planned} folds" if 0 < self.done < self.planned else ""
+        """Words about cells (folds × seeds) that were not measured; empty if none is missing."""
+        return f"{self.done} of {self.planned} cells" if 0 < self.done < self.planned else ""
 
     @property
     def parts(self) -> list[str]:

@@ -22,7 +22,7 @@ HOW = {
 READING = (
     " Each place has the mean over folds and seeds in percent, its 95% interval (Wilson, each problem "
     "counted once), the time of one fold, and the paper’s number. The time of a solver is without that of "
-    "step one."
+    "step one. BE is beam exploration."
 )
 FIGURE = " Columns are gold equations, as a share of the training problems."
 
@@ -202,9 +202,9 @@ def _settings(plan: Plan) -> Html:
     )
 
 
-def _described(system: System) -> list[str]:
+def _described(system: System) -> list[Child]:
     step = system.step
-    first = " ".join((step.method, *step.settings)) if step else "–"
+    first = [step.method, [[tag("br"), tag("code", key)] for key in step.settings]] if step else "–"
     if step is not None:
         gold = f"{100 * step.gold:.1f}% of the problems" if step.gold else "none"
     else:

@@ -145,7 +145,7 @@ TABLES: tuple[Table, ...] = (
         "Equation generation",
         "reached",
         (
-            _row(WEAK, "WARM w/o beam exploration", System(no_beam()), 42.1, 14.5, 57.5, 67.3),
+            _row(WEAK, "WARM w/o BE", System(no_beam()), 42.1, 14.5, 57.5, 67.3),
             _row(WEAK, "WARM", System(warm()), 97.4, 93.8, 99.3, 99.5),
             _row(
                 BASELINES,
@@ -163,14 +163,14 @@ TABLES: tuple[Table, ...] = (
         (
             _row(
                 WEAK,
-                "WARM w/o beam exploration (GTS)",
+                "WARM w/o BE (GTS)",
                 System(no_beam(), "gts"),
                 *(36.1, 12.8, 52.6, 54.1),
             ),
             _row(WEAK, "WARM (GTS)", System(warm(), "gts"), 66.9, 55.3, 86.9, 81.5),
             _row(
                 WEAK,
-                "WARM w/o beam exploration (Graph2Tree)",
+                "WARM w/o BE (Graph2Tree)",
                 System(no_beam(), "graph2tree"),
                 *(48.2, 13.5, 49.8, 58.3),
             ),
@@ -190,9 +190,9 @@ TABLES: tuple[Table, ...] = (
         "Equation generation with semi-supervision",
         "reached",
         (
-            _mixed(WEAK, "WARM w/o beam exploration", System(no_beam()), 56.7),
+            _mixed(WEAK, "WARM w/o BE", System(no_beam()), 56.7),
             _mixed(WEAK, "WARM", System(warm()), 99.0),
-            _mixed(SEMI, "WARM-S w/o beam exploration", System(no_beam(GOLD)), 92.0),
+            _mixed(SEMI, "WARM-S w/o BE", System(no_beam(GOLD)), 92.0),
             _mixed(SEMI, "WARM-S", System(warm(GOLD)), 99.2),
         ),
     ),
@@ -201,15 +201,13 @@ TABLES: tuple[Table, ...] = (
         "Solving with semi-supervision",
         "answers",
         (
-            _mixed(WEAK, "WARM w/o beam exploration (GTS)", System(no_beam(), "gts"), 50.2),
+            _mixed(WEAK, "WARM w/o BE (GTS)", System(no_beam(), "gts"), 50.2),
             _mixed(WEAK, "WARM (GTS)", System(warm(), "gts"), 87.2),
-            _mixed(WEAK, "WARM w/o beam exploration (Graph2Tree)", System(no_beam(), "graph2tree"), 51.2),
+            _mixed(WEAK, "WARM w/o BE (Graph2Tree)", System(no_beam(), "graph2tree"), 51.2),
             _mixed(WEAK, "WARM (Graph2Tree)", System(warm(), "graph2tree"), 87.8),
-            _mixed(SEMI, "WARM-S w/o beam exploration (GTS)", System(no_beam(GOLD), "gts"), 87.2),
+            _mixed(SEMI, "WARM-S w/o BE (GTS)", System(no_beam(GOLD), "gts"), 87.2),
             _mixed(SEMI, "WARM-S (GTS)", System(warm(GOLD), "gts"), 92.1),
-            _mixed(
-                SEMI, "WARM-S w/o beam exploration (Graph2Tree)", System(no_beam(GOLD), "graph2tree"), 87.4
-            ),
+            _mixed(SEMI, "WARM-S w/o BE (Graph2Tree)", System(no_beam(GOLD), "graph2tree"), 87.4),
             _mixed(SEMI, "WARM-S (Graph2Tree)", System(warm(GOLD), "graph2tree"), 93.6),
         ),
     ),
