@@ -1,5 +1,8 @@
 import pytest
-from paper.tiny_paper import measure, plan_of, write_data
+from paper.tiny_paper import SAMPLING, measure, plan_of, write_data
+
+from toolkit.paper import tables
+from toolkit.paper.tables import Table
 
 
 @pytest.fixture
@@ -13,3 +16,9 @@ def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paper")
     plan = plan_of(write_data(folder / "data"))
     return plan, folder / "out", *measure(plan, folder / "out")
+
+
+@pytest.fixture
+def sampling(monkeypatch):
+    """One table with one row that needs no training, so that the settings can be those of the command."""
+    monkeypatch.setattr(tables, "TABLES", (Table(1, "Generation", "reached", (SAMPLING,)),))

@@ -5,23 +5,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from paper.tiny_paper import SAMPLING, write_data
+from paper.tiny_paper import write_data
 
 from toolkit.cli import main
-from toolkit.paper import tables
-from toolkit.paper.tables import Table
 
 
 def run(*arguments: str | Path) -> Result:
     result = CliRunner().invoke(main, ["paper", *map(str, arguments)])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
-
-
-@pytest.fixture
-def sampling(monkeypatch):
-    """One table with one row that needs no training, so that the settings can be those of the command."""
-    monkeypatch.setattr(tables, "TABLES", (Table(1, "Generation", "reached", (SAMPLING,)),))
 
 
 def test_a_table_is_measured_printed_and_resumed(sampling, data, tmp_path):

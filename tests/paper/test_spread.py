@@ -1,7 +1,11 @@
 """Cells on the real Ray."""
 
+import json
+
+from click.testing import CliRunner
 from paper.tiny_paper import measure, plan_of
 
+from toolkit.cli import main
 from toolkit.paper.run import paper_folder, run
 from toolkit.paper.spread import RayExecutor
 from toolkit.paper.write import write_paper
@@ -24,3 +28,12 @@ def test_cells_on_workers_come_to_the_same(session, measured, data, tmp_path):
 
     assert shares(written.tables) == shares(measured[3].tables)
     assert measure(plan, out, resume=True)[0] == []
+
+
+def test_the_command_measures_on_workers(session, sampling, data, tmp_path):
+    options = ["--data", str(data), "--out", str(tmp_path / "out"), "--workers", "2", "--json"]
+    result = CliRunner().invoke(main, ["paper", *options])
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert (figures["measured"], figures["left"]) == (2, 0)
+    assert result.stderr.count("cell ") == 2
