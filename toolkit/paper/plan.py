@@ -10,7 +10,6 @@ from toolkit.methods import METHODS
 from toolkit.paper.cells import Cell, Settings, is_available
 from toolkit.paper.sets import LoadedSet, load_set
 from toolkit.paper.tables import SETS, Entry, System, Table
-from toolkit.solvers.tree.config import SolverConfig
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Plan:
 def _epochs(settings: Settings, solver: str, problems: int) -> int:
     """Of all networks of a solver."""
     config = settings.solver(solver)
-    sized = config.sized(problems) if isinstance(config, SolverConfig) else config
+    sized = config.sized(problems) if hasattr(config, "sized") else config  # keys that depend on the size
     return (getattr(sized, "epochs", None) or 1) * (getattr(sized, "members", None) or 1)
 
 
