@@ -4,9 +4,9 @@ A plain function that knows nothing of Ray. Called again after a kill, it goes o
 was saved in the work folder of the cell.
 """
 
+import math
 import shutil
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from toolkit.equations import show
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.round import Round, measure
-from toolkit.methods import METHODS, Epoch, Known
+from toolkit.methods import METHODS, Known
 from toolkit.paper.cells import Cell, Files, Result, Settings
 from toolkit.paper.sets import Part
 from toolkit.paper.tables import Step
@@ -40,7 +40,8 @@ class Stopwatch:
     def of(cls, folder: Path) -> "Stopwatch":
         watch = cls(folder / "seconds")
         with suppress(OSError, ValueError):
-            watch.before = max(0.0, float(watch.file.read_text(encoding="utf-8")))
+            spent = float(watch.file.read_text(encoding="utf-8"))
+            watch.before = spent if math.isfinite(spent) and spent > 0 else 0.0
         return watch
 
     @property
@@ -62,7 +63,6 @@ class Measuring:
     files: Files
     compute: Compute
     needed: tuple[Cell, Result] | None = None
-    on_epoch: Callable[[], object] = lambda: None
 
     def run(self) -> Result:
         """Measure the cell and write its result. An error becomes the result."""
@@ -93,11 +93,7 @@ class Measuring:
         known = chosen_gold(problems, config.known_share, seed)
         work = Round(problems, known, config, self.compute)
 
-        def on_epoch(epoch: Epoch, epochs: int) -> None:
-            watch.save()
-            self.on_epoch()
-
-        model = work.fit(folder / "model", label=self.cell.name, on_epoch=on_epoch)
+        model = work.fit(folder / "model", label=self.cell.name, on_epoch=lambda epoch, epochs: watch.save())
         generated = work.generate(model)
         write_table(work.candidates(generated).table, self.files.candidates(self.cell))
         weak = [found for found in generated if found.problem_id not in known]
@@ -121,7 +117,6 @@ class Measuring:
             if now.epochs > epochs:
                 epochs = now.epochs
                 watch.save()
-                self.on_epoch()
 
         try:
             trained = self.compute.fit_solver(
