@@ -32,6 +32,9 @@ SLOW = (
     "tests/nn/test_workers.py",
     "tests/nn/test_threads.py::test_a_person_may_ask_for_more",
     "tests/tune/test_trial.py",
+    "tests/paper/test_measuring.py",
+    "tests/paper/test_results.py",
+    "tests/paper/test_command.py::test_a_table_is_measured",
     "tests/annotation/test_environment.py",
     "tests/equations/test_classes.py::test_classes_agree_with_sympy_on_thousands",
     "tests/test_project.py::test_the_type_checker_has_nothing_to_say",
@@ -44,6 +47,7 @@ GROUPS = {
     "tests/cluster/test_workers.py": "Ray session",
     "tests/cluster/test_solver.py": "Ray session",
     "tests/tune/test_command.py": "Ray session",
+    "tests/paper/test_spread.py": "Ray session",
     "tests/cluster/": "Ray clusters",
 }
 

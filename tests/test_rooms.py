@@ -28,6 +28,7 @@ RANKS = {
     "toolkit.cluster": 5,
     "toolkit.compute": 6,
     "toolkit.loop": 7,
+    "toolkit.paper": 8,
     "tune": 8,
     "toolkit.cli": 9,
     "warmkit": 9,
@@ -97,6 +98,7 @@ def test_every_room_has_a_rank():
         ("toolkit.solvers", {"torch", "ray", "label_studio_sdk", "sympy"}),
         ("toolkit.loop.run", {"torch", "ray", "label_studio_sdk", "sympy"}),
         ("tune.config", {"torch", "ray", "label_studio_sdk", "sympy"}),
+        ("toolkit.paper.run", {"torch", "ray", "label_studio_sdk", "sympy"}),
         ("toolkit.compute", {"torch", "ray", "label_studio_sdk", "sympy"}),
     ],
 )

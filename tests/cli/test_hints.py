@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from toolkit.cli.hints import HINTS, SWEEP_HINTS, with_hint
+from toolkit.cli.hints import COMMAND_HINTS, HINTS, with_hint
 from toolkit.errors import WarmkitError
 
+IN_COMMANDS = [pair for hints in COMMAND_HINTS.values() for pair in hints.items()]
 ROOT = Path(__file__).parents[2]
 TREES = {
     path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
@@ -91,14 +92,14 @@ def test_every_code_that_is_raised_has_a_hint():
 def test_every_hint_is_of_a_code_that_is_raised_somewhere():
     codes = {error.code for error in RAISED}
     assert set(HINTS) - codes == set()
-    assert set(SWEEP_HINTS) - codes == set()
+    assert {code for code, _ in IN_COMMANDS} - codes == set()
 
 
 def test_an_error_brings_all_that_its_hint_tells():
     missing = [
         (error, fields(hint))
         for error in RAISED
-        for code, hint in (*HINTS.items(), *SWEEP_HINTS.items())
+        for code, hint in (*HINTS.items(), *IN_COMMANDS)
         if code == error.code and not fields(hint) <= error.details
     ]
     assert missing == []
@@ -121,6 +122,7 @@ def test_an_error_brings_all_that_its_hint_tells():
         ),
         (WarmkitError("Where?", "storage-not-shared"), "train", "Where? Name one with --storage."),
         (WarmkitError("Where?", "storage-not-shared"), "tune", "Where? Name one with --out."),
+        (WarmkitError("Where?", "storage-not-shared"), "paper", "Where? Name one with --out."),
     ],
 )
 def test_a_hint_follows_the_message(error, command, text):

@@ -30,7 +30,17 @@ SMALL = {
 MASKED = ("loop", "train", "generate")  # whose figures depend on the settings
 NOT_COMPARED = ("solve",)  # another solver, another equation
 # What needs a server, a person, a cluster or Ray is parsed here, and run by the tests of those rooms.
-ELSEWHERE = ("annotate", "tune", "terminal", "file", "label-studio", "--workers", "--address", "--llm")
+ELSEWHERE = (
+    "annotate",
+    "tune",
+    "paper",
+    "terminal",
+    "file",
+    "label-studio",
+    "--workers",
+    "--address",
+    "--llm",
+)
 MADE_ELSEWHERE = ("runs/tune/", "llm.url=")
 NEWLINES = ("\n" * 5, "\n" * 5)  # so that the bad rows stand in the lines that README names
 SHELL = ("make", "source", "export", "ray")

@@ -74,6 +74,13 @@ def test_candidates_reach_the_answers_and_the_likeliest_come_first(fitted, some)
         assert [s.log_prob for s in of.scored] == sorted((s.log_prob for s in of.scored), reverse=True)
 
 
+def test_without_beam_exploration_there_is_no_beam_in_generation_either(some):
+    """However many beams are asked for, one path is followed."""
+    model = train(some, "warm_no_beam", settings=TINY["warm_no_beam"], seed=3)
+    alone, wide = (model.candidates(some, GenerateConfig(width=width)) for width in (1, 40))
+    assert alone == wide
+
+
 def test_a_fit_says_what_it_was_shown_and_what_it_reached(fitted, some):
     model, _ = fitted
     assert (model.origin.problems, model.origin.known, model.origin.seed) == (20, 0, 3)

@@ -21,6 +21,7 @@ COMMANDS = {
     "evaluate": "How good a solver is.",
     "export": "Write gold and generated equations for other programs.",
     "tune": "Try settings with Ray Tune: gold equations, beam width, any key.",
+    "paper": "Measure the tables of the paper, and show its numbers beside.",
     "config": "Configurations: show, validate, diff.",
 }
 

@@ -20,15 +20,24 @@ HINTS = {
     "sweep-exists": "Go on with --resume, or name another one with --name.",
     "no-sweep": "Leave out --resume.",
     "sweep-changed": "Resume with the same file and settings, or begin a new sweep with another --name.",
+    "paper-exists": "Go on with --resume, or name another folder with --out.",
+    "no-paper": "Leave out --resume.",
+    "no-data-folder": "Name the folder of the problem sets with --data.",
     "not-reachable": "Name the address that reaches it: --host ADDRESS, or --public-url URL.",
     "port-taken": "Take another: --port {next}, or --port 0 for any that is free.",
 }
-SWEEP_HINTS = {"storage-not-shared": "Name one with --out."}
+COMMAND_HINTS = {  # where a command has other options
+    "tune": {"storage-not-shared": "Name one with --out."},
+    "paper": {
+        "storage-not-shared": "Name one with --out.",
+        "bad-rows": "Fix them, or write a file of the good rows with `warmkit data import --skip-bad`.",
+    },
+}
 
 
 def with_hint(error: WarmkitError, command: str | None = None) -> str:
     """The message of an error, with what to do at the command line."""
-    hint = (SWEEP_HINTS if command == "tune" else {}).get(error.code) or HINTS.get(error.code)
+    hint = COMMAND_HINTS.get(command or "", {}).get(error.code) or HINTS.get(error.code)
     if hint is None:
         return str(error)
     separator = "\n" if "\n" in str(error) else " "

@@ -94,7 +94,10 @@ class Warm(Neural["Policy"]):
 
 
 class WarmNoBeam(Warm):
-    """WARM without beam exploration (paper, section 5.4): one path is sampled, whatever the settings say."""
+    """WARM without beam exploration (paper, section 5.4): one path is sampled, whatever the settings say.
+
+    There is no beam in generation either: the likeliest path is followed.
+    """
 
     name = "warm_no_beam"
 
@@ -103,3 +106,23 @@ class WarmNoBeam(Warm):
         config = super().settings(config)
         explore = config.explore.model_copy(update={"beam_exploration": False})
         return config.model_copy(update={"explore": explore})
+
+    def candidates(
+        self,
+        problems: ProblemSet,
+        settings: GenerateConfig,
+        *,
+        device: "torch.device | None" = None,
+        on_batch: Callable[[int], object] = nothing,
+    ) -> list[Generated]:
+        from toolkit.methods.warm.generate import generate
+
+        return generate(
+            self,
+            problems,
+            width=1,
+            lookahead=False,
+            searched=settings.search,
+            device=device,
+            on_batch=on_batch,
+        )

@@ -1,0 +1,189 @@
+"""`warmkit paper`: the tables of the paper, measured."""
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from toolkit.cli.output import echo, json_option, note, print_json, print_table, waiting
+from toolkit.cli.parameters import WORKERS, FiniteRange, address_option, device_option
+from toolkit.cluster.session import ClusterSpec
+from toolkit.screen import Screen
+
+if TYPE_CHECKING:
+    from toolkit.paper.cells import Cell, Files, Result
+    from toolkit.paper.figures import ShownTable
+    from toolkit.paper.plan import Plan
+    from toolkit.paper.run import Executor
+
+HEADERS = ("system", "set", "here", "95 %", "cells", "time", "paper")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  warmkit paper --data data --table 1 --budget 30
+  warmkit paper --data data --table 1 --budget 60 --resume
+  warmkit paper --data data --seeds 3 --out runs/three-seeds
+  warmkit paper --data data --table 1 --table 2 --workers 2 --json"""
+)
+@click.option(
+    "--table",
+    "numbers",
+    type=int,
+    multiple=True,
+    help="Only this table (1 to 5); may be repeated.",
+)
+@click.option(
+    "--data",
+    default="data",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="The folder with allarith.jsonl, math23k.jsonl, ew10k.jsonl and hw10k.jsonl.",
+)
+@click.option(
+    "--budget",
+    type=FiniteRange(0, 1e9),
+    metavar="MINUTES",
+    help="Begin no cell after this time; go on with --resume.",
+)
+@click.option(
+    "--out",
+    default="runs/paper",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="The folder of the measurements. All nodes of a cluster must see it.",
+)
+@click.option("--resume", is_flag=True, help="Go on in a folder that has measurements; none is done again.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1_000),
+    default=1,
+    show_default=True,
+    help="Measure with so many seeds.",
+)
+@click.option("--workers", type=WORKERS, help="Measure this many cells at once, on Ray.")
+@address_option
+@device_option
+@json_option
+def paper(
+    numbers: tuple[int, ...],
+    data: Path,
+    budget: float | None,
+    out: Path,
+    resume: bool,
+    seeds: int,
+    workers: int | None,
+    address: str | None,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Measure the tables of the paper, and show its numbers beside.
+
+    1: equation generation, 2: solving, 3 and 4: both with semi-supervision, 5: the figure of the appendix.
+
+    A cell is a system on a fold of a problem set. Each is saved when it is done, so --resume goes on after a
+    kill, with more tables, seeds or time. The cheapest cells come first. OUT holds paper.html and paper.md.
+    """
+    from toolkit.paper.figures import in_words
+    from toolkit.paper.plan import make_plan
+    from toolkit.paper.run import paper_folder, results_of, run
+    from toolkit.paper.tables import find_tables
+    from toolkit.paper.write import write_paper
+
+    tables = find_tables(numbers)
+    start = time.perf_counter()
+    with waiting(f"Reading {data}"):
+        plan = make_plan(tables, data, seeds)
+    spec = ClusterSpec(workers or 1, address=address) if workers or address else None
+    interrupted = False
+    with paper_folder(out, resume) as files:
+        done = sum(result.is_done for result in results_of(plan, files).values())
+        if done < len(plan.order) and budget != 0:
+            try:
+                with (
+                    _executor(plan, files, device, spec) as executor,
+                    _progress(len(plan.order), done) as watch,
+                ):
+                    seconds = None if budget is None else 60 * budget
+                    run(plan, files, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
+            except KeyboardInterrupt:
+                interrupted = True
+        written = write_paper(plan, files, _command(numbers, data, seeds))
+    spent = time.perf_counter() - start
+    if as_json:
+        print_json({"out": str(out), **written.as_dict(), "seconds": spent})
+    else:
+        for table in written.tables:
+            _print_table(table)
+        left = " Go on with --resume." if written.counts["left"] or written.counts["failed"] else ""
+        echo(f"{in_words(written.counts)}.{left}")
+        echo(f"Page in {written.page} ({spent:.0f} s)")
+    if interrupted:
+        sys.exit(130)
+
+
+@contextmanager
+def _executor(plan: "Plan", files: "Files", device: str, spec: ClusterSpec | None) -> Iterator["Executor"]:
+    """Where the cells are measured."""
+    with waiting("Loading torch"):
+        from toolkit.cluster.session import session
+        from toolkit.compute import LocalCompute
+        from toolkit.nn.device import pick_device
+        from toolkit.paper.run import LocalExecutor
+        from toolkit.paper.spread import RayExecutor
+
+    if spec is None:
+        yield LocalExecutor(plan.sets, plan.settings, files, LocalCompute(pick_device(device)))
+        return
+    with session(spec) as started:
+        yield RayExecutor(started, plan, files)
+
+
+def _command(numbers: tuple[int, ...], data: Path, seeds: int) -> str:
+    chosen = [word for number in numbers for word in ("--table", str(number))]
+    return shlex.join(["warmkit", "paper", *chosen, "--data", str(data), "--seeds", str(seeds)])
+
+
+def _print_table(shown: "ShownTable") -> None:
+    """One line for each place: that fits a screen, whatever the number of sets."""
+    rows = []
+    for row in shown.rows:
+        for column, place in row.places.items():
+            cells = f"{place.done} of {place.planned}" if place.planned else ""
+            figures = (place.figure, place.interval, cells, place.time, place.paper_figure)
+            rows.append((row.row.name, column, *figures))
+    print_table(f"Table {shown.table.number}: {shown.table.title}", rows, HEADERS)
+
+
+class _Watch:
+    """A bar on the error stream; in a pipe, a line per cell."""
+
+    def __init__(self, bar: Progress, total: int, done: int) -> None:
+        self.bar, self.total, self.done = bar, total, done
+        self.task = bar.add_task("cells", total=total, completed=done, cell="")
+
+    def begin(self, cell: "Cell") -> None:
+        self.bar.update(self.task, cell=str(cell))
+
+    def end(self, cell: "Cell", result: "Result") -> None:
+        self.done += 1
+        self.bar.update(self.task, completed=self.done)
+        if not self.bar.console.is_terminal:
+            found = f"{result.right} of {result.of}" if result.is_done else f"failed: {result.error}"
+            note(f"cell {self.done} of {self.total}: {cell}: {found} ({result.seconds:.0f} s)")
+
+
+@contextmanager
+def _progress(total: int, done: int) -> Iterator[_Watch]:
+    screen = Screen(stderr=True)
+    columns = (TextColumn("cells"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn())
+    cell = TextColumn("{task.fields[cell]}", markup=False)
+    with Progress(*columns, cell, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        yield _Watch(bar, total, done)
