@@ -10,6 +10,8 @@ from toolkit.methods import METHODS
 from toolkit.paper.cells import Cell, Settings, is_available
 from toolkit.paper.sets import LoadedSet, load_set
 from toolkit.paper.tables import SETS, Entry, System, Table
+from toolkit.solvers import SOLVERS
+from toolkit.solvers.neural.solver import NeuralSolver
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class Plan:
 
 def _epochs(settings: Settings, solver: str, problems: int) -> int:
     """Of all networks of a solver."""
-    config = settings.solver(solver)
-    sized = config.sized(problems) if hasattr(config, "sized") else config  # keys that depend on the size
+    config, kind = settings.solver(solver), SOLVERS[solver]
+    sized = kind.sized(config, problems) if issubclass(kind, NeuralSolver) else config
     return (getattr(sized, "epochs", None) or 1) * (getattr(sized, "members", None) or 1)
 
 
