@@ -118,8 +118,11 @@ def folder(tmp_path, monkeypatch):
     Path("label-studio").mkdir()
     write_table(annotated, Path("label-studio", "annotations.parquet"))
     chinese = [
-        {"id": "1", "original_text": "小明有5个苹果,吃了2个,还剩几个?", "equation": "x=5-2", "ans": "3"},
-        {"id": "2", "original_text": "每支笔3元,4支笔多少元?", "equation": "x=3*4", "ans": "12"},
+        {"id": name, "original_text": text, "equation": f"x={equation}", "ans": str(answer)}
+        for name, text, answer, equation in read_problems("bundled:zh")
+        .table.head(40)
+        .select("id", "text", "answer", "equation")
+        .iter_rows()
     ]
     Path("math_23k.json").write_text("\n".join(map(json.dumps, chinese)), encoding="utf-8")
     Path("gsm8k").mkdir()
