@@ -129,7 +129,7 @@ def test_networks_in_processes_are_those_of_one_process(tmp_path, monkeypatch):
 
 
 def test_a_process_that_is_killed_is_a_sentence_and_its_training_goes_on(tmp_path, monkeypatch):
-    problems, settings = problems_of(24), {"members": 2, "epochs": 20}
+    problems, settings = problems_of(24), {"members": 2, "epochs": 100}
     monkeypatch.setattr(train, "WORTH_A_PROCESS", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     started: list[subprocess.Popen[str]] = []
@@ -185,7 +185,9 @@ def test_the_best_epoch_of_the_held_out_answers_is_kept(monkeypatch, tmp_path):
     shares = [now.right for now in seen if now.right is not None]
     assert max(shares) > 0
     problems = problems_of(120)
-    lessons = member.make_lessons(train.SolverInput(problems, problems.gold_templates, None, solver.config))
+    lessons = member.make_lessons(
+        Gts, train.SolverInput(problems, problems.gold_templates, None, solver.config)
+    )
     assert len(lessons.held_out) == 30
     assert not set(lessons.held_out.tolist()) & set(lessons.examples.problems[lessons.learnt].tolist())
     assert member._held_out_answers(type(solver), solver.networks[0], lessons) == max(shares)
@@ -196,7 +198,7 @@ def test_a_problem_is_held_out_whichever_others_have_equations(monkeypatch):
     problems, config = problems_of(60), Gts.Config(**TINY, held_out=0.25)
     fewer = dict(list(problems.gold_templates.items())[10:])
     every, some = (
-        member.make_lessons(SolverInput(problems, known, None, config))
+        member.make_lessons(Gts, SolverInput(problems, known, None, config))
         for known in (problems.gold_templates, fewer)
     )
     assert len(every.held_out) == 15 and len(every.learnt) == 45
