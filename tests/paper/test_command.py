@@ -52,7 +52,7 @@ def test_without_time_every_cell_says_that_it_was_not_run(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--table", "9"), 1, "There is no table 9. Take one of 1, 2, 3, 4, 5."),
+        (("--table", "9"), 2, "9 is not in the range 1<=x<=5"),
         (("--table", "one"), 2, "'one' is not a valid integer"),
         (("--budget", "-1"), 2, "--budget"),
         (("--budget", "nan"), 2, "not a finite number"),

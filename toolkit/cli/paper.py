@@ -36,7 +36,7 @@ Examples:
 @click.option(
     "--table",
     "numbers",
-    type=int,
+    type=click.IntRange(1, 5),
     multiple=True,
     help="Only this table (1 to 5); may be repeated.",
 )
