@@ -1,20 +1,31 @@
 """LBF, learning by fixing (Hong et al. 2021), as a solver: `toolkit.methods.lbf` without the answer.
 
 It is step one and solver in one: it learns from answers, and from equations of D_s where there are some.
-Candidates of another method are not used. The folder of the solver has the method's in it, model/, from which
+Candidates of another method are not used. Beams are ranked by the kind of their value as well, as those of
+every solver here. The folder of the solver has the method's in it, model/, from which
 `warmkit generate` finds equations for problems with answers.
 """
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field
 
 from toolkit.data import ProblemSet
 from toolkit.errors import WarmkitError
 from toolkit.methods.base import Epoch, FitInput, FitOptions
 from toolkit.methods.lbf import Lbf
 from toolkit.methods.lbf.config import LbfConfig
-from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, TrainElsewhere
+from toolkit.solvers.base import (
+    OnProgress,
+    Solution,
+    Solver,
+    SolverDescription,
+    SolverInput,
+    SolverProgress,
+    TrainElsewhere,
+)
 from toolkit.solvers.neural.config import SolverConfig
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.published import Gts
@@ -26,20 +37,25 @@ if TYPE_CHECKING:
     from toolkit.nn.workers import WorkerGroup
 
 MODEL = "model"
-BY_PROBABILITY = Ranker(Plausibility({}), {"probability": 1.0})
+
+
+class LbfDescription(SolverDescription):
+    answers: dict[str, Annotated[float, Field(ge=0)]]
 
 
 class LbfSolver(Solver):
     name = "lbf"
     section = "lbf"
     Config = LbfConfig
+    Description = LbfDescription
 
-    def __init__(self, model: Lbf) -> None:
+    def __init__(self, model: Lbf, plausibility: Plausibility) -> None:
         super().__init__(model.config, model.constants)
-        self.model = model
+        self.model, self.plausibility = model, plausibility
         settings = SolverConfig(beam=model.config.beam, max_tokens=model.config.max_tokens)
         model.network.eval()
-        self._reader = Gts([model.network], model.vocabulary, BY_PROBABILITY, settings, model.constants)
+        ranker = Ranker(plausibility)
+        self._reader = Gts([model.network], model.vocabulary, ranker, settings, model.constants)
 
     @classmethod
     def fit(
@@ -71,7 +87,9 @@ class LbfSolver(Solver):
             on_progress(now)
 
         options = FitOptions(resume=has_begun, device=device, on_batch=on_batch, on_epoch=on_epoch)
-        return cls(Lbf.fit(FitInput(data.problems, data.known, data.config, data.seed), inner, options))
+        problems = data.problems
+        model = Lbf.fit(FitInput(problems, data.known, data.config, data.seed), inner, options)
+        return cls(model, Plausibility.fit(problems.answers, problems.numbers))
 
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
         return self._reader.solve(problems, top)
@@ -81,9 +99,9 @@ class LbfSolver(Solver):
 
     def save(self, folder: Path) -> None:
         self.model.save(folder / MODEL)
-        self.describe(folder)
+        self.describe(folder, answers=self.plausibility.counts)
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
-        cls.described(folder)
-        return cls(Lbf.load(folder / MODEL, device))
+        written, _, _ = cls.described(folder)
+        return cls(Lbf.load(folder / MODEL, device), Plausibility(written["answers"]))

@@ -18,6 +18,8 @@ Where this is not the paper:
 - All fixes of a batch of problems are one step of the optimiser; the authors take a step for every 64 fixes.
 - What their program does besides, and their paper does not say, is left out: no constants in the first epoch,
   trees of five tokens whose second one is an operator by chance in the first five, no division by 1.
+- A problem learns the fix of the epoch alone (`memory: fresh`), which the authors have as an ablation: their
+  buffer (`memory: buffer`) holds five fixes a problem here, most of them by chance, and learns worse.
 - Problems of D_s learn their gold equation and are not fixed.
 - Candidates are the fixes of the buffer and what 1-FIX makes of beams, since the answers are known in step
   one. The authors have a solver: they do not fix its beams.

@@ -18,10 +18,10 @@ class LbfConfig(Section):
     max_tokens: int = Field(31, ge=3, le=1_000, description="longest prefix; published: 45")
     fixes: int = Field(50, ge=1, le=100_000, description="m of m-FIX: trees that are tried; 1: 1-FIX alone")
     memory: Literal["buffer", "fresh"] = Field(
-        "buffer", description="learn all fixes that a problem ever had, or the one of this epoch"
+        "fresh", description="learn the fix of this epoch, or all that a problem ever had (published: buffer)"
     )
     beam: int = Field(5, ge=1, le=1_000, description="beams of the solver")
-    epochs: int = Field(30, ge=1, le=1_000_000, description="published: 100")
+    epochs: int = Field(50, ge=1, le=1_000_000, description="published: 100")
     batch: int = Field(64, ge=1, le=1_000_000)
     lr: float = Field(1e-3, gt=0, le=100)
     lr_decay: float = Field(0.5, gt=0, le=1)
