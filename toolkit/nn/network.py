@@ -14,6 +14,7 @@ from toolkit.nn.encoder import Encoder
 from toolkit.nn.tokens import Tokens
 
 KINDS, RANKS = 4, 4  # of numbers
+HOPELESS = 15.0  # a beam whose log-probability is so far below that of a complete one is given up
 
 
 class NetworkConfig(Protocol):

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
-from toolkit.nn.network import Beam, EquationNetwork, Text
+from toolkit.nn.network import HOPELESS, Beam, EquationNetwork, NetworkConfig, Text
+from toolkit.nn.tokens import Tokens
 
-HOPELESS = 15.0  # an equation whose log-probability is so far below that of a complete one is given up
 NONE = -1
 
 State = TypeVar("State", bound=tuple[Tensor, ...])  # a NamedTuple of tensors [B, K, …]
@@ -63,9 +63,13 @@ class Form(NamedTuple):
 
 
 class SequenceNetwork(EquationNetwork, Generic[State]):
-    """A decoder is three functions over a state of its own; V tokens, and the end."""
+    """A decoder is three functions over a state of its own. It asks for one of V tokens, or for the end."""
 
     is_postfix: ClassVar[bool] = True
+
+    def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
+        super().__init__(words, tokens, config)
+        self.key, self.end = nn.Linear(config.hidden, config.hidden), nn.Parameter(torch.zeros(config.hidden))
 
     @property
     def operators(self) -> int:
@@ -76,21 +80,26 @@ class SequenceNetwork(EquationNetwork, Generic[State]):
         """The state before the first token, the same for K = width equations of each text."""
 
     @abstractmethod
-    def scores(self, text: Text, state: State) -> Tensor:
-        """Logits [B, K, V + 1] of the next token."""
+    def query(self, state: State) -> Tensor:
+        """What the next token is asked by [B, K, H]."""
 
     @abstractmethod
     def advance(self, text: Text, state: State, token: Tensor) -> State:
         """The state after a token [B, K], which is none that ends an equation."""
 
     def forced(self, text: Text, written: Tensor) -> Tensor:
-        """Logits [B, K, T, V + 1] of all tokens of equations [B, K, T]; tokens after the end are any."""
+        """The queries [B, K, T, H] of all tokens of equations [B, K, T]; tokens after the end are any."""
         state, found = self.begin(text, written.shape[1]), []
         for position in range(written.shape[2]):
             if position:
                 state = self.advance(text, state, written[:, :, position - 1])
-            found.append(self.scores(text, state))
+            found.append(self.query(state))
         return torch.stack(found, 2)
+
+    def _keys(self, text: Text) -> Tensor:
+        """What the tokens answer [B, H, V + 1], the end last: the same at every step of a text."""
+        end = self.end.expand(len(text.tokens), 1, -1)
+        return torch.cat([self.key(text.tokens), end], 1).transpose(1, 2)
 
     def log_prob(
         self, batch: Batch, prefixes: Sequence[Sequence[int]], owner: Sequence[int], longest: int
@@ -111,7 +120,9 @@ class SequenceNetwork(EquationNetwork, Generic[State]):
         token = written.clamp(min=0)
         present = written != NONE
         may = torch.stack(allowed, 2) | ~present.unsqueeze(-1)  # padding must not become NaN
-        each = self.forced(text, token.clamp(max=size - 1)).masked_fill(~may, -torch.inf).log_softmax(-1)
+        queries = self.forced(text, token.clamp(max=size - 1))
+        logits = (queries.flatten(1, 2) @ self._keys(text)).view_as(may)
+        each = logits.masked_fill(~may, -torch.inf).log_softmax(-1)
         chosen = each.gather(-1, token.unsqueeze(-1)).squeeze(-1)
         return torch.where(present, chosen, 0.0).sum(-1)
 
@@ -155,10 +166,10 @@ class SequenceNetwork(EquationNetwork, Generic[State]):
         total[:, 0] = 0.0  # all beams are the same at first
         waits = torch.full((size + 1,), -torch.inf, device=device)
         waits[0] = 0.0  # a complete equation continues in one way, at no cost
-        rows = torch.arange(texts, device=device).unsqueeze(1)
+        rows, keys = torch.arange(texts, device=device).unsqueeze(1), self._keys(text)
         for position in range(longest + 1):
             allowed = form.allowed(text.allowed, self.operators, longest - position, self.is_postfix)
-            scores = self.scores(text, state).masked_fill(~allowed, -torch.inf).log_softmax(-1)
+            scores = (self.query(state) @ keys).masked_fill(~allowed, -torch.inf).log_softmax(-1)
             scores = scores.masked_fill(~allowed, -torch.inf)  # a beam that could not go on is NaN
             scores = torch.where(form.done.unsqueeze(-1), waits, scores)
             total, chosen = (total.unsqueeze(-1) + scores).flatten(1).topk(width, 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from toolkit.config import Section
 from toolkit.data import ProblemSet
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     import torch
 
     from toolkit.methods.warm.policy import Policy
+
+
+class Follow(TypedDict):
+    """Of `generate`."""
+
+    width: int
+    lookahead: bool
 
 
 class Warm(Neural["Policy"]):
@@ -77,9 +84,13 @@ class Warm(Neural["Policy"]):
     ) -> list[Generated]:
         from toolkit.methods.warm.generate import generate
 
-        return generate(
-            self, problems, width=settings.width, searched=settings.search, device=device, on_batch=on_batch
-        )
+        follow = self.follow(settings)
+        return generate(self, problems, searched=settings.search, device=device, on_batch=on_batch, **follow)
+
+    @classmethod
+    def follow(cls, settings: GenerateConfig) -> Follow:
+        """Which paths generation follows."""
+        return {"width": settings.width, "lookahead": True}
 
     def states(self, problems: ProblemSet) -> Floats:
         from toolkit.methods.warm.generate import encoder_states
@@ -107,22 +118,6 @@ class WarmNoBeam(Warm):
         explore = config.explore.model_copy(update={"beam_exploration": False})
         return config.model_copy(update={"explore": explore})
 
-    def candidates(
-        self,
-        problems: ProblemSet,
-        settings: GenerateConfig,
-        *,
-        device: "torch.device | None" = None,
-        on_batch: Callable[[int], object] = nothing,
-    ) -> list[Generated]:
-        from toolkit.methods.warm.generate import generate
-
-        return generate(
-            self,
-            problems,
-            width=1,
-            lookahead=False,
-            searched=settings.search,
-            device=device,
-            on_batch=on_batch,
-        )
+    @classmethod
+    def follow(cls, settings: GenerateConfig) -> Follow:
+        return {"width": 1, "lookahead": False}

@@ -12,10 +12,8 @@ import math
 import torch
 from torch import Tensor
 
-from toolkit.nn.network import Beam
+from toolkit.nn.network import HOPELESS, Beam
 from toolkit.nn.tree.decoder import Source, TreeDecoder
-
-HOPELESS = 15.0  # a tree whose log-probability is so far below that of a complete one is given up
 
 
 def beam_search(decoder: TreeDecoder, source: Source, width: int, longest: int) -> list[list[Beam]]:

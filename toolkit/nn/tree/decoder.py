@@ -9,12 +9,12 @@ go through the network together (`log_prob`). Beam search takes the same parts o
 Shapes: B texts, K nodes or beams of each, V tokens [operators | constants | numbers], L words, H units.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.tree.forest import Forest
 
@@ -53,7 +53,7 @@ class TreeDecoder(nn.Module):
         super().__init__()
         h = hidden
         self.operators = operators
-        self.attend_goal = nn.Linear(h, h)
+        self.attend = Attention(h)  # contexts [B, K, H] of goals [B, K, H]
         self.score_goal, self.score_token = nn.Linear(2 * h, h), nn.Linear(h, h, bias=False)
         self.score = nn.Linear(h, 1, bias=False)
         self.left_goal, self.right_goal = Gated(3 * h, h), Gated(4 * h, h)
@@ -66,13 +66,6 @@ class TreeDecoder(nn.Module):
         """What is the same at every node is multiplied once."""
         token_keys = self.score_token(self.dropout(tokens))
         return Source(states, padding, root, tokens, allowed, token_keys)
-
-    def attend(self, source: Source, goals: Tensor) -> Tensor:
-        """The contexts [B, K, H] of goals [B, K, H]: the parts of the text that they ask for."""
-        energy = self.attend_goal(goals) @ source.states.transpose(1, 2) / math.sqrt(goals.shape[-1])
-        weights = energy.masked_fill(source.padding.unsqueeze(1), -torch.inf).softmax(-1)
-        context: Tensor = weights @ source.states
-        return context
 
     def scores(self, source: Source, goals: Tensor, contexts: Tensor, room: Tensor) -> Tensor:
         """Log-probabilities [B, K, V] of the tokens of nodes [B, K, H]; `room` [B, K]: for an operator.

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
-from toolkit.solvers.networks.lstm import Attention, LstmState, TokenScores, embedded, step
+from toolkit.solvers.networks.lstm import LstmState, Query, embedded, step
 from toolkit.solvers.networks.stack import Stack
 
 DEPTH = 16  # of a stack; deeper ones forget their top
@@ -38,17 +39,17 @@ class AlignedNetwork(SequenceNetwork[AlignedState]):
         h = config.hidden
         self.cell, self.attend = nn.LSTMCell(2 * h, h), Attention(h)
         self.merge = nn.Sequential(nn.Linear(3 * h, h), nn.ReLU(), nn.Linear(h, h), nn.Tanh())
-        self.score = TokenScores(4 * h, h)
+        self.ask = Query(4 * h, h)
 
     def begin(self, text: Text, width: int) -> AlignedState:
         hidden = text.last.unsqueeze(1).expand(-1, width, -1)
         context = self.attend(text, hidden)
         return AlignedState(hidden, torch.zeros_like(hidden), context, *Stack.empty(hidden, DEPTH))
 
-    def scores(self, text: Text, state: AlignedState) -> Tensor:
+    def query(self, state: AlignedState) -> Tensor:
         seen = state.hidden, state.context, state.stack.top(), state.stack.top(1)
-        scores: Tensor = self.score(text, *map(self.dropout, seen))
-        return scores
+        query: Tensor = self.ask(*map(self.dropout, seen))
+        return query
 
     def advance(self, text: Text, state: AlignedState, token: Tensor) -> AlignedState:
         stack, chosen = state.stack, embedded(text, token)

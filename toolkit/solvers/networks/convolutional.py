@@ -11,11 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.network import NetworkConfig, Text
-from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
-from toolkit.solvers.networks.lstm import Attention, TokenScores, embedded
+from toolkit.solvers.networks.fed import FedNetwork
+from toolkit.solvers.networks.lstm import embedded
 from toolkit.solvers.networks.positioned import Positioned, with_mean, words_of
 
 WINDOW = 3  # tokens that a convolution sees
@@ -48,28 +49,26 @@ class ConvolutionalState(NamedTuple):
     out: Tensor  # [B, K, H]
 
 
-class ConvolutionalNetwork(SequenceNetwork[ConvolutionalState]):
+class ConvolutionalNetwork(FedNetwork[ConvolutionalState]):
     """Gated convolutions over what is written; each layer attends to the text."""
 
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
-        self.start = nn.Parameter(torch.zeros(h))
         self.layers = nn.ModuleList(nn.Linear(WINDOW * h, 2 * h) for _ in range(config.layers))
         self.attends = nn.ModuleList(Attention(h) for _ in range(config.layers))
-        self.score = TokenScores(h, h)
 
     def new_encoder(self, words: int, config: NetworkConfig) -> nn.Module:
         return ConvolutionalReader(words, config)
 
     def begin(self, text: Text, width: int) -> ConvolutionalState:
-        first = (text.last + self.start).unsqueeze(1).expand(-1, width, -1)
+        first = self.first(text, width)
         before = first.new_zeros(*first.shape[:2], len(self.layers), WINDOW - 1, first.shape[2])
         return self._step(text, before, first)
 
-    def scores(self, text: Text, state: ConvolutionalState) -> Tensor:
-        scores: Tensor = self.score(text, state.out)
-        return scores
+    def query(self, state: ConvolutionalState) -> Tensor:
+        query: Tensor = self.ask(state.out)
+        return query
 
     def advance(self, text: Text, state: ConvolutionalState, token: Tensor) -> ConvolutionalState:
         return self._step(text, state.before, embedded(text, token))
@@ -92,14 +91,10 @@ class ConvolutionalNetwork(SequenceNetwork[ConvolutionalState]):
 
     def forced(self, text: Text, written: Tensor) -> Tensor:
         """All positions at once."""
-        size, width, length = written.shape
-        known = embedded(text, written[:, :, :-1].flatten(1)).view(size, width, length - 1, -1)
-        first = (text.last + self.start)[:, None, None].expand(-1, width, 1, -1)
-        new = torch.cat([first, known], 2)
+        new = self.fed(text, written)
         for i in range(len(self.layers)):
             padded = functional.pad(new, (0, 0, WINDOW - 1, 0))
             window = padded.unfold(2, WINDOW, 1).transpose(3, 4).flatten(3)
             new = self._layer(i, text, window.flatten(1, 2), new.flatten(1, 2)).view_as(new)
-        scores: Tensor = self.score(text, new.flatten(1, 2))
-        grid: Tensor = scores.unflatten(1, (width, length))
-        return grid
+        queries: Tensor = self.ask(new)
+        return queries

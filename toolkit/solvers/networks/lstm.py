@@ -5,12 +5,12 @@ bidirectional GRU. Numbers and constants are scored by their embeddings, where t
 the first number, one for the second, and so on: here any number can be written that the text has.
 """
 
-import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
@@ -22,33 +22,15 @@ class LstmState(NamedTuple):
     context: Tensor  # [B, K, H]
 
 
-class Attention(nn.Module):
-    """The parts of the text [B, K, H] that states [B, K, H] ask for, by a scaled dot product."""
-
-    def __init__(self, hidden: int) -> None:
-        super().__init__()
-        self.query = nn.Linear(hidden, hidden)
-
-    def forward(self, text: Text, hidden: Tensor) -> Tensor:
-        energy = self.query(hidden) @ text.states.transpose(1, 2) / math.sqrt(hidden.shape[-1])
-        weights = energy.masked_fill(text.padding.unsqueeze(1), -torch.inf).softmax(-1)
-        context: Tensor = weights @ text.states
-        return context
-
-
-class TokenScores(nn.Module):
-    """Logits [B, K, V + 1] of the tokens of texts, and of the end, by features [B, K, F]."""
+class Query(nn.Module):
+    """What the next token is asked by [B, K, H], of features [B, K, …]."""
 
     def __init__(self, features: int, hidden: int) -> None:
         super().__init__()
-        self.query, self.key = nn.Linear(features, hidden), nn.Linear(hidden, hidden)
-        self.end = nn.Parameter(torch.zeros(hidden))
+        self.linear = nn.Linear(features, hidden)
 
-    def forward(self, text: Text, *features: Tensor) -> Tensor:
-        query = torch.tanh(self.query(torch.cat(features, -1)))
-        keys = torch.cat([self.key(text.tokens), self.end.expand(len(text.tokens), 1, -1)], 1)
-        scores: Tensor = query @ keys.transpose(1, 2)
-        return scores
+    def forward(self, *features: Tensor) -> Tensor:
+        return torch.tanh(self.linear(torch.cat(features, -1)))
 
 
 def embedded(text: Text, token: Tensor) -> Tensor:
@@ -68,15 +50,15 @@ class LstmNetwork(SequenceNetwork[LstmState]):
         super().__init__(words, tokens, config)
         h = config.hidden
         self.cell, self.attend = nn.LSTMCell(2 * h, h), Attention(h)
-        self.score = TokenScores(2 * h, h)
+        self.ask = Query(2 * h, h)
 
     def begin(self, text: Text, width: int) -> LstmState:
         hidden = text.last.unsqueeze(1).expand(-1, width, -1)
         return LstmState(hidden, torch.zeros_like(hidden), self.attend(text, hidden))
 
-    def scores(self, text: Text, state: LstmState) -> Tensor:
-        scores: Tensor = self.score(text, self.dropout(state.hidden), self.dropout(state.context))
-        return scores
+    def query(self, state: LstmState) -> Tensor:
+        query: Tensor = self.ask(self.dropout(state.hidden), self.dropout(state.context))
+        return query
 
     def advance(self, text: Text, state: LstmState, token: Tensor) -> LstmState:
         hidden, cell = step(self.cell, state, embedded(text, token), state.context)

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
-from toolkit.solvers.networks.lstm import Attention, LstmState, TokenScores, embedded, step
+from toolkit.solvers.networks.lstm import LstmState, Query, embedded, step
 
 DEPTH = 16  # operators that wait for an operand
 
@@ -36,7 +37,7 @@ class Seq2TreeNetwork(SequenceNetwork[TreeState]):
         super().__init__(words, tokens, config)
         h = config.hidden
         self.cell, self.attend = nn.LSTMCell(4 * h, h), Attention(h)
-        self.score = TokenScores(4 * h, h)
+        self.ask = Query(4 * h, h)
 
     def begin(self, text: Text, width: int) -> TreeState:
         hidden = text.last.unsqueeze(1).expand(-1, width, -1)
@@ -45,10 +46,10 @@ class Seq2TreeNetwork(SequenceNetwork[TreeState]):
         context = self.attend(text, hidden)
         return TreeState(hidden, torch.zeros_like(hidden), context, waiting, waiting, flags, flags.sum(-1))
 
-    def scores(self, text: Text, state: TreeState) -> Tensor:
+    def query(self, state: TreeState) -> Tensor:
         seen = state.hidden, state.context, *_family(state)
-        scores: Tensor = self.score(text, *map(self.dropout, seen))
-        return scores
+        query: Tensor = self.ask(*map(self.dropout, seen))
+        return query
 
     def advance(self, text: Text, state: TreeState, token: Tensor) -> TreeState:
         state = _written(state, token < self.operators)

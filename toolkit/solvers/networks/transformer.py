@@ -8,11 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.network import NetworkConfig, Text
-from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
-from toolkit.solvers.networks.lstm import Attention, TokenScores, embedded
+from toolkit.solvers.networks.fed import FedNetwork
+from toolkit.solvers.networks.lstm import embedded
 from toolkit.solvers.networks.positioned import Positioned, positions, with_mean, words_of
 
 HEADS = 4  # of attention, if the units can be divided so
@@ -94,25 +95,24 @@ class TransformerState(NamedTuple):
     out: Tensor  # [B, K, H]
 
 
-class TransformerNetwork(SequenceNetwork[TransformerState]):
+class TransformerNetwork(FedNetwork[TransformerState]):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
-        self.start = nn.Parameter(torch.zeros(h))
         self.layers = nn.ModuleList(TransformerLayer(config, True) for _ in range(config.layers))
-        self.norm, self.score = nn.LayerNorm(h), TokenScores(h, h)
+        self.norm = nn.LayerNorm(h)
 
     def new_encoder(self, words: int, config: NetworkConfig) -> nn.Module:
         return TransformerReader(words, config)
 
     def begin(self, text: Text, width: int) -> TransformerState:
-        first = (text.last + self.start).unsqueeze(1).expand(-1, width, -1)
+        first = self.first(text, width)
         known = first.new_zeros(*first.shape[:2], 0, len(self.layers), 2 * first.shape[2])
         return self._step(text, known, first)
 
-    def scores(self, text: Text, state: TransformerState) -> Tensor:
-        scores: Tensor = self.score(text, state.out)
-        return scores
+    def query(self, state: TransformerState) -> Tensor:
+        query: Tensor = self.ask(state.out)
+        return query
 
     def advance(self, text: Text, state: TransformerState, token: Tensor) -> TransformerState:
         return self._step(text, state.known, embedded(text, token))
@@ -131,14 +131,10 @@ class TransformerNetwork(SequenceNetwork[TransformerState]):
 
     def forced(self, text: Text, written: Tensor) -> Tensor:
         """All positions at once."""
-        size, width, length = written.shape
-        known = embedded(text, written[:, :, :-1].flatten(1)).view(size, width, length - 1, -1)
-        first = (text.last + self.start)[:, None, None].expand(-1, width, 1, -1)
-        every = torch.cat([first, known], 2)
+        every, (size, _, length) = self.fed(text, written), written.shape
         states = (every + positions(length, every)).flatten(0, 1)
         earlier = torch.ones(length, length, dtype=torch.bool, device=written.device).tril()[None, None]
         for layer in _layers(self.layers):
             states = layer(states, *layer.remember(states), earlier, text, size)
-        scores: Tensor = self.score(text, self.norm(states).view(size, width * length, -1))
-        grid: Tensor = scores.unflatten(1, (width, length))
-        return grid
+        queries: Tensor = self.ask(self.norm(states).view_as(every))
+        return queries

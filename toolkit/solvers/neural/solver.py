@@ -135,19 +135,9 @@ class NeuralSolver(Solver):
 
     def readings(self, problems: ProblemSet, width: int) -> list[list[Reading]]:
         """The classes that beams of this width find for each problem, with the constants of the solver."""
-        from toolkit.nn.batches import to_tensors
-
-        if not len(problems):
-            return []
-        beams: list[list[list[Beam]]] = [[] for _ in problems.ids]  # of each network
-        for batch in to_tensors(problems, self.vocabulary).in_order_of_size(BATCH):
-            for network in self.networks:
-                device = next(network.parameters()).device
-                found = network.beams(batch.to(device), width, self.config.max_tokens)
-                for row, new in zip(batch.rows.tolist(), found, strict=True):
-                    beams[row].append(new)
-        if self.retrieve is not None:
-            self._retrieve(self.retrieve, problems, beams)
+        beams = self._retrieved(problems)
+        left = [row for row, found in enumerate(beams) if not found]
+        self._write(problems.take(left), width, [beams[row] for row in left])
         prefixes = list({beam.prefix for of_networks in beams for found in of_networks for beam in found})
         templates = [self.networks[0].tokens.decode(prefix) for prefix in prefixes]
         classes = dict(zip(prefixes, zip(klasses(templates), templates, strict=True), strict=True))
@@ -156,15 +146,32 @@ class NeuralSolver(Solver):
             for of_networks, numbers, lang in zip(beams, problems.numbers, problems.langs, strict=True)
         ]
 
-    def _retrieve(self, retrieve: Retrieval, problems: ProblemSet, beams: "list[list[list[Beam]]]") -> None:
-        """What was learnt of a problem that is very much alike replaces what the networks write."""
+    def _retrieved(self, problems: ProblemSet) -> "list[list[list[Beam]]]":
+        """Beams of each problem and network: what was learnt of one that is very much alike, or nothing."""
         from toolkit.nn.network import Beam
 
+        beams: list[list[list[Beam]]] = [[] for _ in problems.ids]
+        if self.retrieve is None:
+            return beams
         for row, masked in enumerate(problems.masked):
-            template = retrieve(masked)
+            template = self.retrieve(masked)
             prefix = None if template is None else self.networks[0].tokens.encode(template)
             if prefix is not None:
                 beams[row] = [[Beam(tuple(prefix), 0.0)] for _ in self.networks]
+        return beams
+
+    def _write(self, problems: ProblemSet, width: int, beams: "list[list[list[Beam]]]") -> None:
+        """Add what each network writes to the beams of these problems."""
+        from toolkit.nn.batches import to_tensors
+
+        if not len(problems):
+            return
+        for batch in to_tensors(problems, self.vocabulary).in_order_of_size(BATCH):
+            for network in self.networks:
+                device = next(network.parameters()).device
+                found = network.beams(batch.to(device), width, self.config.max_tokens)
+                for row, new in zip(batch.rows.tolist(), found, strict=True):
+                    beams[row].append(new)
 
     def _merged(
         self,
