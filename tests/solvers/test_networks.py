@@ -94,7 +94,7 @@ def test_a_beam_has_the_probability_of_its_equation(kind, problems, tokens, batc
     network = new(kind, problems, tokens)
     found = network.beams(batch, 4, LONGEST)
     flat = [(text, beam) for text, beams in enumerate(found) for beam in beams]
-    assert {len(beams) for beams in found} == {4}
+    assert all(found)
     known = network.log_prob(batch, [beam.prefix for _, beam in flat], [text for text, _ in flat], LONGEST)
     torch.testing.assert_close(known, torch.tensor([beam.log_prob for _, beam in flat]), atol=1e-4, rtol=1e-4)
 

@@ -14,13 +14,12 @@ from trees import references, trees
 from toolkit.cli import main
 from toolkit.cli.hints import with_hint
 from toolkit.config import load_config
-from toolkit.data import Candidates, ProblemSet, read_problems, vocabulary_of, write_table
+from toolkit.data import Candidates, ProblemSet, read_problems, write_table
 from toolkit.data.problems import texts_as_problems
 from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.equations import DEFAULT_CONSTANTS, EquationError, evaluate, klass, parse, show
 from toolkit.errors import WarmkitError
 from toolkit.nn.batches import to_tensors
-from toolkit.nn.network import RANKS, number_kinds
 from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.beam import GrowingTrees, beam_search
 from toolkit.nn.tree.decoder import TreeDecoder
@@ -341,20 +340,6 @@ def test_members_vote_by_the_class_of_their_equations(problems):
     best = both.solve(some)[0][0]
     assert best.probability == pytest.approx(max(votes.values()))
     assert votes[klass(best.template)] == max(votes.values())
-
-
-def test_numbers_are_read_with_their_kind_and_rank():
-    def kinds(text: str) -> list[tuple[int, int]]:
-        problems = texts_as_problems([text, "1 and 2 and 3 and 4 and 5"], ["en"] * 2)
-        batch = to_tensors(problems, vocabulary_of(problems)).batch(torch.tensor([0, 1]))
-        found = number_kinds(batch)[0, : int(batch.counts[0])].tolist()
-        return [divmod(kind, RANKS) for kind in found]
-
-    one, below_one, whole, broken = range(4)
-    repeated, smallest, largest, between = range(4)
-    assert kinds("9 of 0.5 and 2.5") == [(whole, largest), (below_one, smallest), (broken, between)]
-    assert kinds("1 and 7 and 7") == [(one, smallest), (whole, repeated), (whole, repeated)]
-    assert kinds("only 7") == [(whole, smallest)]
 
 
 def test_what_is_not_given_depends_on_the_number_of_problems(problems):

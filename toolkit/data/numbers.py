@@ -7,12 +7,23 @@ mixed numbers, percent. Number words are in `toolkit.data.languages`.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from fractions import Fraction
 from functools import cache
 
 from toolkit.data.languages import language
 from toolkit.data.languages.language import MARKS, NOTHING, NumberWords
 from toolkit.equations.characters import FRACTION_SIGNS, plain
+
+
+class Written(IntEnum):
+    """How a number is written: 1/5 of something, 0.2 metres and 20 % are the same value, but not alike."""
+
+    WHOLE = 0
+    DECIMAL = 1
+    FRACTION = 2
+    PERCENT = 3
+    WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,7 @@ class Operand:
     value: Fraction
     start: int
     end: int
+    written: Written
 
 
 LONGEST = 100
@@ -108,24 +120,31 @@ def _flat(text: str) -> str:
 def _operands(match: re.Match[str], grammar: _Grammar) -> list[Operand]:
     start, end = match.span()
     value: Fraction | None
+    written = Written.WHOLE
     if match["phrase"] is not None:
-        value = grammar.value(match["phrase"])
+        value, written = grammar.value(match["phrase"]), Written.WORDS
         if value is None:
             return []
     elif match["fraction"] is not None:
-        value = Fraction(int(match["above"]), int(match["below"]))
+        value, written = Fraction(int(match["above"]), int(match["below"])), Written.FRACTION
         if match["whole"] is not None:
             if value >= 1:  # not a mixed number, but two numbers side by side
+                whole = _signed(match, Fraction(match["whole"]))
                 return [
-                    Operand(_signed(match, Fraction(match["whole"])), start, match.end("whole")),
-                    Operand(_scaled(match, value, grammar), match.start("fraction"), end),
+                    Operand(whole, start, match.end("whole"), Written.WHOLE),
+                    Operand(_scaled(match, value, grammar), match.start("fraction"), end, written),
                 ]
             value += int(match["whole"])
     elif match["sign"] is not None:
         value = int(match["units"] or 0) + Fraction(FRACTION_SIGNS[match["sign"]])
+        written = Written.FRACTION
     else:
         value = Fraction(match["number"].replace(",", ""))
-    return [Operand(_scaled(match, _signed(match, value), grammar), start, end)]
+        if "." in match["number"]:
+            written = Written.DECIMAL
+    if match["percent"]:
+        written = Written.PERCENT
+    return [Operand(_scaled(match, _signed(match, value), grammar), start, end, written)]
 
 
 def _signed(match: re.Match[str], value: Fraction) -> Fraction:

@@ -24,6 +24,7 @@ class Batch:
     positions: Tensor  # [B, n] of the numbers among the tokens
     counts: Tensor  # [B] how many numbers there are
     values: Tensor  # [B, C + n] float64, of the constants and the numbers
+    written: Tensor  # [B, n] how the numbers are written: toolkit.data.numbers.Written
     answers: Tensor  # [B] float64
     tolerances: Tensor  # [B] float64, how far from the answer floats may be that reach it
 
@@ -68,6 +69,7 @@ class ProblemTensors:
             every.positions[rows, :n],
             every.counts[rows],
             every.values[rows, : constants + n],
+            every.written[rows, :n],
             every.answers[rows],
             every.tolerances[rows],
             every.check,
@@ -119,12 +121,14 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
     is_number = torch.zeros(size, int(lengths.max()), dtype=torch.bool)
     positions = torch.zeros(size, int(counts.max()), dtype=torch.long)
     values = torch.zeros(size, constants + int(counts.max()), dtype=torch.float64)
+    written = torch.zeros_like(positions)
     for row, (masked, lang, numbers) in enumerate(zip(texts, problems.langs, problems.numbers, strict=True)):
         tokens[row, : len(masked.tokens)] = torch.tensor(vocabulary.encode(masked.tokens))
         is_number[row, : len(masked.tokens)] = torch.tensor(masked.is_number)
         positions[row, : len(numbers)] = torch.tensor(
             [position for position, number in enumerate(masked.is_number) if number]
         )
+        written[row, : len(numbers)] = torch.tensor([operand.written for operand in masked.operands])
         known = [*_constant_values(problems.constants, lang), *map(as_float, numbers)]
         values[row, : len(known)] = torch.tensor(known, dtype=torch.float64)
     return ProblemTensors(
@@ -136,6 +140,7 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
             positions,
             counts,
             values,
+            written,
             torch.tensor(problems.answers, dtype=torch.float64),
             torch.tensor([tolerance(answer) for answer in problems.answers], dtype=torch.float64),
             AnswerCheck(problems.numbers, problems.answers),

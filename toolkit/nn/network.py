@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from toolkit.nn.batches import Batch
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.encoder import Encoder
+from toolkit.nn.numbers import NumberFeatures
 from toolkit.nn.tokens import Tokens
 
-KINDS, RANKS = 4, 4  # of numbers
 HOPELESS = 15.0  # a beam whose log-probability is so far below that of a complete one is given up
 
 
@@ -58,10 +58,7 @@ class EquationNetwork(nn.Module):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__()
         self.tokens = tokens
-        self.kinds: nn.Embedding | None = None
-        if config.number_features:
-            self.kinds = nn.Embedding(KINDS * RANKS, config.embedding)
-            nn.init.zeros_(self.kinds.weight)  # until it is known what they mean
+        self.numbers = NumberFeatures(config.embedding) if config.number_features else None
         self.encoder = self.new_encoder(words, config)
         self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
         self.dropout = Dropout(config.decoder_dropout)
@@ -85,7 +82,7 @@ class EquationNetwork(nn.Module):
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States [B, L, H] of the words and the last state [B, H]."""
-        features = None if self.kinds is None else self._number_features(batch, self.kinds)
+        features = None if self.numbers is None else self.numbers(batch)
         states, last = map(self.dropout, self.encoder(batch.tokens, batch.is_number, batch.lengths, features))
         return states, last
 
@@ -99,29 +96,3 @@ class EquationNetwork(nn.Module):
         padding = torch.arange(states.shape[1], device=device) >= batch.lengths.unsqueeze(1)
         tokens = torch.cat([symbols, states.gather(1, positions)], 1)
         return Text(states, padding, last, tokens, torch.cat([has_symbol, has_number], 1))
-
-    def _number_features(self, batch: Batch, kinds: nn.Embedding) -> Tensor:
-        """What is added to the words [B, L, E]: nothing, but to the numbers."""
-        exists = (torch.arange(batch.n, device=batch.values.device) < batch.counts.unsqueeze(1)).unsqueeze(-1)
-        of_numbers = kinds(number_kinds(batch)) * exists
-        positions = batch.positions.unsqueeze(-1).expand_as(of_numbers)
-        nothing = of_numbers.new_zeros(*batch.tokens.shape, of_numbers.shape[-1])
-        features: Tensor = nothing.scatter_add(1, positions, of_numbers)
-        return features
-
-
-def number_kinds(batch: Batch) -> Tensor:
-    """[B, n] kind and rank of each number as one integer; anything where there is no number.
-
-    Kinds: one, less than one, whole, broken. Ranks: repeated, smallest, largest, between.
-    """
-    values = batch.values[:, -batch.n :]
-    exists = torch.arange(batch.n, device=values.device) < batch.counts.unsqueeze(1)
-    kind = torch.where(values == values.round(), 2, 3)
-    kind = torch.where(values < 1, 1, torch.where(values == 1, 0, kind))
-    others = (exists.unsqueeze(1) & exists.unsqueeze(2)) & ~torch.eye(batch.n, device=values.device).bool()
-    mine, theirs = values.unsqueeze(2), values.unsqueeze(1)
-    repeated = (others & (mine == theirs)).any(2)
-    smallest, largest = ~(others & (theirs < mine)).any(2), ~(others & (theirs > mine)).any(2)
-    rank = torch.where(repeated, 0, torch.where(smallest, 1, torch.where(largest, 2, 3)))
-    return kind * RANKS + rank
