@@ -16,7 +16,6 @@ class ModelConfig(Section):
         128, ge=1, le=4_096, description="paper: 512; a quarter learns as well and eight times as fast"
     )
     layers: int = Field(2, ge=1, le=16)
-    number_features: bool = Field(True, description="a number is read with its kind and its rank; paper: no")
     dropout: float = Field(0.3, ge=0, lt=1, description="paper: 0.5")
     operators: str = Field("+-*/", pattern=r"^[-+*/^]+$")
     max_steps: int = Field(8, ge=1, le=30, description="longest path; paper: 15")
@@ -59,12 +58,6 @@ class TrainConfig(Section):
         0.0, ge=0, le=1_000, description="weight of the reward -1 of a failed path; paper: 1"
     )
     min_count: int = Field(2, ge=1, le=1_000_000_000, description="rarer words are unknown")
-    joined: int = Field(
-        50,
-        ge=0,
-        le=1_000_000_000,
-        description="Chinese characters that follow each other so often are one word; 0: none",
-    )
     patience: int = Field(
         0, ge=0, le=1_000_000, description="stop after so many epochs without a better loss; 0: never"
     )

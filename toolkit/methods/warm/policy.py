@@ -16,7 +16,6 @@ from toolkit.methods.warm.config import ModelConfig
 from toolkit.methods.warm.paths import Layout
 from toolkit.nn.batches import Batch
 from toolkit.nn.encoder import Encoder
-from toolkit.nn.numbers import NumberFeatures
 
 Index: TypeAlias = Tensor | slice | tuple[Tensor, Tensor]
 
@@ -220,13 +219,11 @@ class Policy(nn.Module):
     def __init__(self, words: int, layout: Layout, config: ModelConfig) -> None:
         super().__init__()
         self.layout, self.config = layout, config
-        self.numbers = NumberFeatures(config.embedding) if config.number_features else None
         self.encoder = Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
         self.decoder = Decoder(layout, config)
 
     def encode(self, batch: Batch) -> Encoded:
-        features = None if self.numbers is None else self.numbers(batch)
-        read = self.encoder(batch.tokens, batch.is_number, batch.lengths, features)
+        read = self.encoder(batch.tokens, batch.is_number, batch.lengths)
         states, last = map(self.encoder.dropout, read)
         keys = self.decoder.initial_keys(states, batch.positions)
         has_number = torch.arange(batch.n, device=batch.tokens.device) < batch.counts.unsqueeze(1)

@@ -49,7 +49,7 @@ def train(method: type[Method], data: FitInput, folder: Path | None, options: Fi
     keep_freed_memory()
     config, workers = method.settings(data.config), options.workers or ALONE
     data, device = replace(data, config=config), options.device or torch.device("cpu")
-    vocabulary = vocabulary_of(data.problems, config.train.min_count, config.train.joined)
+    vocabulary = vocabulary_of(data.problems, config.train.min_count)
     with seeded(data.seed, 0):
         policy = method.new_network(len(vocabulary), data.problems.constants, config).to(device)
     warm = method(policy, vocabulary, config, Origin.of(data))
