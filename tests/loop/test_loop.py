@@ -16,6 +16,7 @@ from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.loop import Loop
+from toolkit.loop.records import FINAL
 from toolkit.loop.results import run_figures, write_results
 from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
 from toolkit.loop.state import RunState
@@ -219,6 +220,7 @@ def test_a_solver_starts_from_that_of_the_round_before_unless_it_was_undone(tmp_
     loop = Loop(run, annotator_of(run))
     folders = [run.round_folder(round_) / "solver" for round_ in (1, 2, 3)]
     assert [load_solver(folder).config.epochs for folder in folders] == [3, 2, 2]
+    assert load_solver(run.solver_folder(3, FINAL)).config.epochs == 3
     assert [loop._solver_before(round_) for round_ in (1, 2, 3)] == [None, *folders[:2]]
     run.ledger.rewind(2, revoke=False)  # a kill before its folders are deleted
     assert [loop._solver_before(round_) for round_ in (2, 3)] == [folders[0], None]
@@ -230,23 +232,38 @@ def test_no_solver_starts_from_another_one_if_that_is_not_wanted(tmp_path, tiny)
         assert load_solver(run.round_folder(2) / "solver").config.epochs == 1
 
 
-def test_references_are_trained_as_long_as_the_solver_and_leave_nothing_behind(tmp_path, tiny):
+def test_the_final_solver_and_what_it_is_compared_with_are_trained_from_scratch(tmp_path, tiny):
     trained = []
 
     class Recorded(LocalCompute):
         def fit_solver(self, solver, data, **options):
-            trained.append((options["label"], data.config.epochs))
+            trained.append((options["label"], data.config.epochs, data.start is None))
             return super().fit_solver(solver, data, **options)
 
     run = create_run(tmp_path, "a", tiny("references=true", "solver.epochs=3", "solver.later_epochs=2"))
     Loop(run, compute=Recorded(torch.device("cpu"))).rounds()
     assert trained == [
-        ("a-round-01-solver", 3),
-        ("a-round-02-solver", 2),
-        ("a-round-02-no-annotations", 5),
-        ("a-round-02-everything-annotated", 5),
+        ("a-round-01-solver", 3, True),  # also the line without annotations
+        ("a-round-02-solver", 2, False),
+        ("a-round-02-final-solver", 3, True),
+        ("a-round-02-everything-annotated", 3, True),
     ]
     assert not list(run.folder.rglob("*annotat*"))
+    measured = {row[2]: row[3] for row in run.ledger.metrics() if row[:2] == (2, "test")}
+    final = run.ledger.result(2, FINAL)
+    assert measured["answer_accuracy"] == final["answer_accuracy"]
+    assert run.ledger.solver_result(2) == final
+    assert run.ledger.solver_result(1) == run.ledger.result(1, "solver")
+
+
+def test_without_solvers_between_the_line_without_annotations_is_trained_at_the_end(tmp_path, tiny):
+    run = create_run(tmp_path, "a", tiny("references=true", "solver_each_round=false"))
+    Loop(run).rounds()
+    assert [stage for round_, stage, _ in run.ledger.stages() if round_ == 2][-3:] == [
+        "solver",
+        "no annotations",
+        "everything annotated",
+    ]
 
 
 def test_budget_cuts_the_last_batch_and_ends_the_run(tmp_path, tiny):

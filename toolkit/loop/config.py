@@ -246,11 +246,6 @@ class _LoopConfig(Section):
         """Whether a solver starts from that of the round before."""
         return self.warm_start and self.solver_each_round
 
-    def reference_settings(self, rounds: int, problems: int) -> Section:
-        """The section of a solver that is trained from scratch, as long as that of the run in all rounds."""
-        fits = rounds if self.warm_solvers else 1
-        return self.solver_class.as_long(self.solver_settings, fits, problems)
-
     def _section(self, plugin: type[StepOne] | type[Solver]) -> Section:
         section = getattr(self, plugin.section)
         assert isinstance(section, Section)

@@ -74,6 +74,10 @@ class Ledger(Database):
         found = self.rows(what, TEXTS, query, (round_, stage))
         return self.from_json(what, records.RESULTS[stage], found[0][0]) if found else None
 
+    def solver_result(self, round_: int) -> dict[str, Any] | None:
+        """The result of the last solver of a round, None if it has none."""
+        return self.result(round_, records.FINAL) or self.result(round_, "solver")
+
     def finish(self, round_: int, stage: str, seconds: float, result: Mapping[str, Any]) -> None:
         self._db.execute(
             "INSERT OR REPLACE INTO stages VALUES (?, ?, ?, ?)", (round_, stage, seconds, json.dumps(result))

@@ -32,6 +32,7 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.ledger import BatchItem
+from toolkit.loop.records import FINAL
 from toolkit.loop.round import ACCURACIES, Round, measure
 from toolkit.loop.run import Run, create_run, divide, locked
 from toolkit.loop.selection import choose_batch
@@ -136,7 +137,7 @@ class Loop:
                 self._choose(round_)
                 self._annotate(round_)
                 round_ += 1
-            self._solver(round_)
+            self._final_solver(round_)
             self._references(round_)
         except KeyboardInterrupt:
             stop = INTERRUPT
@@ -221,14 +222,27 @@ class Loop:
         return load_model(self.state.run.round_folder(round_) / "model", self.compute.device)
 
     def _solver(self, round_: int) -> None:
+        self._fit_solver(round_, "solver", self._solver_before(round_))
+
+    def _final_solver(self, round_: int) -> None:
+        """The solver that the run ends with.
+
+        One that started from earlier rounds keeps some of what their wrong equations taught it. So it is
+        trained again, from scratch, as those are that it is compared with.
+        """
+        self._solver(round_)
+        if self._solver_before(round_) is not None:
+            self._fit_solver(round_, FINAL, None)
+
+    def _fit_solver(self, round_: int, stage: str, start: Path | None) -> None:
         def work() -> Mapping[str, Any]:
-            this_round = self.state.round(round_, self.compute)
-            folder = self.state.run.round_folder(round_) / "solver"
+            this_round, run = self.state.round(round_, self.compute), self.state.run
+            folder = run.solver_folder(round_, stage)
             solver = this_round.fit_solver(
                 self.state.candidates(round_),
                 folder,
-                label=f"{self.state.run.name}-round-{round_:02d}-solver",
-                start=self._solver_before(round_),
+                label=f"{run.name}-round-{round_:02d}-{folder.name}",
+                start=start,
                 on_progress=self._on_progress,
             )
             if solver is not None:
@@ -237,7 +251,7 @@ class Loop:
 
         figures = self._stage(
             round_,
-            "solver",
+            stage,
             work,
             lambda result: self.ledger.measure(round_, "test", {name: result[name] for name in ACCURACIES}),
         )
@@ -251,7 +265,7 @@ class Loop:
         """The solver to start from: that of the previous round, unless there is none, or it was undone."""
         if not self.config.warm_solvers or not self._has_same_constants(round_):
             return None
-        folder = self.state.run.round_folder(round_ - 1) / "solver"
+        folder = self.state.run.solver_folder(round_ - 1, "solver")
         done = self.ledger.result(round_ - 1, "solver") is not None
         return folder if done and (folder / "solver.json").exists() else None
 
@@ -261,19 +275,15 @@ class Loop:
     def _references(self, round_: int) -> None:
         """The two lines that a run is compared with: no annotations, and everything annotated.
 
-        They are trained as long as the solver of the run, in all its rounds. So the solver of round 1 is
-        the first line only if later ones do not start from it.
+        They are trained as its final solver is. The solver of round 1, if there is one, is the first line.
         """
         state = self.state
         if not self.config.references:
             return
-        settings = self.config.reference_settings(round_, len(state.problems))
-        config = self.config.model_copy(update={self.config.solver_class.section: settings})
-        first = replace(state.round(1, self.compute), config=config)
-        if self.ledger.result(1, "solver") is None or config != self.config:
-            self._reference(round_, "no annotations", first, state.candidates(1))
+        if self.ledger.result(1, "solver") is None:
+            self._reference(round_, "no annotations", state.round(1, self.compute), state.candidates(1))
         if all(state.problems.gold_classes):
-            last = replace(state.round(round_, self.compute), config=config)
+            last = state.round(round_, self.compute)
             everything = replace(last, known=last.problems.gold_templates)
             self._reference(round_, "everything annotated", everything, None)
 

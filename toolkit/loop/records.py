@@ -79,11 +79,13 @@ FACTS: Mapping[str, TypeAdapter[Any]] = {
     "constants": TypeAdapter(Choice),
     "proposed": TypeAdapter(dict[str, list[str]]),  # round → problems that a model was asked about
 }
+FINAL = "final solver"  # a stage of the last round
 RESULTS: Mapping[str, TypeAdapter[Any]] = {
     "open": TypeAdapter(OpenResult),
     "train": TypeAdapter(TrainResult),
     "generate": TypeAdapter(GenerateResult),
     "solver": TypeAdapter(SolverResult),
+    FINAL: TypeAdapter(SolverResult),
     "choose": TypeAdapter(ChooseResult),
     "annotate": TypeAdapter(AnnotateResult),
     "no annotations": TypeAdapter(SolverResult),

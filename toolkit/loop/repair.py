@@ -14,13 +14,15 @@ from pathlib import Path
 
 from toolkit.errors import WarmkitError
 from toolkit.loop.ledger import Ledger
+from toolkit.loop.records import FINAL
 from toolkit.loop.run import FORMAT, find_run, locked_folder
 from toolkit.loop.salvage import TABLES, Row, Salvage, salvage
 from toolkit.storage.atomic import replacing
 
 NOW = json.dumps(FORMAT)  # the fact that this version made a run
 NEEDED = ("open", "train", "generate", "choose", "annotate")  # the stages of a round that the next one needs
-FIGURES = {"generate": "pool", "solver": "test"}  # stages that measure, and what they measure
+# Stages that measure, and what they measure. The final solver is measured in place of that of the round.
+FIGURES = {"generate": "pool", FINAL: "test", "solver": "test"}
 
 Rows = dict[str, list[Row]]
 
@@ -143,12 +145,12 @@ def _up_to_the_first_gap(
 def _metrics(found: Salvage, stages: dict[tuple[int, str], Row]) -> list[Row]:
     """The figures of the stages, as they were measured or else as the stage has them."""
     metrics = {row[:3]: row for row in found.rows["metrics"]}
-    for (round_, stage), row in stages.items():
-        if stage in FIGURES:
-            for name, value in json.loads(row[3]).items():
-                key = (round_, FIGURES[stage], name)
-                if value is not None:
-                    metrics.setdefault(key, (*key, float(value)))
+    for measuring, split in FIGURES.items():
+        for (round_, stage), row in stages.items():
+            if stage == measuring:
+                for name, value in json.loads(row[3]).items():
+                    if isinstance(value, int | float):  # not the marks of a solver's answers
+                        metrics.setdefault((round_, split, name), (round_, split, name, float(value)))
     measured = {(round_, FIGURES[stage]) for round_, stage in stages if stage in FIGURES}
     return [row for key, row in metrics.items() if key[:2] in measured]
 

@@ -21,6 +21,7 @@ from toolkit.equations import show
 from toolkit.equations.tree import postorder
 from toolkit.loop.gold import given_equations
 from toolkit.loop.ledger import GOLD, BatchItem
+from toolkit.loop.records import FINAL
 from toolkit.loop.round import ACCURACIES, difference
 from toolkit.loop.run import Run
 from toolkit.loop.state import RunState
@@ -46,8 +47,9 @@ def write_results(state: RunState) -> dict[str, Any]:
     if last:
         equations = with_equations(state.problems, state.candidates(last), state.known(last))
         write_table(equations, run.folder / "equations.parquet")
-        solver = run.round_folder(last) / "solver"
-        if (solver / "solver.json").exists():
+        solvers = (run.solver_folder(last, stage) for stage in (FINAL, "solver"))
+        solver = next((folder for folder in solvers if (folder / "solver.json").exists()), None)
+        if solver is not None:
             load_solver(solver).save(run.folder / "solver")
     with replacing(run.report) as temporary:
         temporary.write_text(render(figures), encoding="utf-8")
@@ -60,7 +62,7 @@ def run_figures(state: RunState) -> report.RunFigures:
     brief = summary(run, metrics, _labels(state))
     end = ledger.fact("end") or {"rule": "running", "sentence": "It has not ended yet."}
     last = _last_generated(run)
-    final, references = ledger.result(last, "solver"), _references(state)
+    final, references = ledger.solver_result(last), _references(state)
     before, after = _calibration(state, last)
     verdicts = state.verdicts()
     return report.RunFigures(
@@ -165,14 +167,8 @@ def _shares(result: Mapping[str, Any] | None) -> dict[str, float]:
 
 
 def _references(state: RunState) -> dict[str, dict[str, Any]]:
-    ledger, last, config = state.ledger, _last_generated(state.run), state.config
-    is_first = (
-        config.reference_settings(last, len(state.problems)) == config.solver_settings
-    )  # not if later ones start from it
-    lines = {
-        NONE: ledger.result(last, NONE) or (ledger.result(1, "solver") if is_first else None),
-        ALL: ledger.result(last, ALL),
-    }
+    ledger, last = state.ledger, _last_generated(state.run)
+    lines = {NONE: ledger.result(last, NONE) or ledger.result(1, "solver"), ALL: ledger.result(last, ALL)}
     return {name: result for name, result in lines.items() if result}
 
 

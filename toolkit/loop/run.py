@@ -91,6 +91,10 @@ class Run:
     def round_folder(self, round_: int) -> Path:
         return self.folder / f"round-{round_:02d}"
 
+    def solver_folder(self, round_: int, stage: str) -> Path:
+        """The folder of the solver of a round, by the stage that trains it."""
+        return self.round_folder(round_) / stage.replace(" ", "-")
+
     @cached_property
     def problems(self) -> ProblemSet:
         """The problems to learn from."""

@@ -76,7 +76,7 @@ def _answer_interval(run: Run) -> tuple[float, float] | None:
 def _last_right(run: Run) -> str:
     """A 1 or a 0 for each test problem, from the last solver of the run."""
     rounds = [round_ for round_, stage, _ in run.ledger.stages() if stage == "solver"]
-    result = run.ledger.result(max(rounds), "solver") if rounds else None
+    result = run.ledger.solver_result(max(rounds)) if rounds else None
     return str(result["right"]) if result else ""
 
 

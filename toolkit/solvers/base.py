@@ -131,11 +131,6 @@ class Solver(ABC):
         """The settings of a fit that starts from another solver; None if the solver can't start from one."""
         return None
 
-    @classmethod
-    def as_long(cls, config: Section, fits: int, problems: int) -> Section:
-        """The settings of a fit that trains as long as so many, of which each starts from the one before."""
-        return config
-
     def unknown_shares(self, problems: ProblemSet) -> list[float]:
         """For each problem the share of its words that training never saw; 0 if the solver can't tell."""
         return [0.0] * len(problems)

@@ -119,12 +119,6 @@ class NeuralSolver(Solver):
         assert isinstance(config, SolverConfig)
         return config.model_copy(update={"epochs": config.later_epochs})
 
-    @classmethod
-    def as_long(cls, config: Section, fits: int, problems: int) -> Section:
-        assert isinstance(config, SolverConfig)
-        epochs = cls.sized(config, problems).epochs + (fits - 1) * config.later_epochs
-        return config if fits == 1 else config.model_copy(update={"epochs": epochs})
-
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
         problems = problems.with_constants(self.constants)
         found = self.readings(problems, max(top, self.config.beam))
