@@ -80,8 +80,8 @@ Examples:
     "--prepared",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Where problems in parts are kept once they are prepared, to be used again. All nodes of a cluster "
-    "must see it. [default: prepared, in the folder --storage or --out]",
+    help="Where prepared problems are kept, to be used again. All nodes of a cluster must see it. [default: "
+    "prepared, in the folder --storage or --out]",
 )
 @workers_options
 @device_option
@@ -113,9 +113,9 @@ def train(
     It is saved after every epoch: a run that is stopped goes on with --resume. TensorBoard reads
     the folder OUT/tensorboard.
 
-    If DATA is a folder or a pattern of Parquet and JSON Lines parts, WARM prepares them once (tokens, gold
-    templates, search), and each worker holds its share of the problems alone: they need not fit in one
-    process. With --annotations or --then-solver they are all held in memory.
+    With workers, or if DATA is a folder or a pattern of Parquet and JSON Lines parts, WARM prepares the
+    problems once (tokens, gold templates, search), and each worker holds its share of them alone: they need
+    not fit in one process. With --annotations or --then-solver they are all held in memory.
     """
     config = load_config(find_method(method).Config, config_file, overrides)
     _check_out(out, resume, spec)
@@ -123,7 +123,7 @@ def train(
         raise click.UsageError("--test is for the solver: give --then-solver too.")
     if constants is None and (out / "model.json").exists():
         constants = read_constants(out)  # those it began with
-    in_parts = is_in_parts(data) and find_method(method).learns_in_parts
+    in_parts = (spec is not None or is_in_parts(data)) and find_method(method).learns_in_parts
     in_parts = in_parts and not annotations and not then_solver  # which need all problems in memory
     with waiting(f"Reading {data}"):
         if not in_parts:

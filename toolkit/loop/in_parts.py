@@ -59,9 +59,7 @@ def prepared_round(
     root = root.absolute()
 
     def run(preparation: Preparation, parts: Iterable[Unprepared]) -> Iterator[PreparedPart]:
-        return compute.map(
-            preparation, parts, label="prepare", what="Preparation", writes_to=preparation.folder
-        )
+        return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
 
     prepared = prepare(data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance)
     known = known_share(prepared, gold, config.seed)

@@ -110,14 +110,14 @@ def candidates_in_parts(
     figures, count = Streamed(), 0
     with new_folder(out) as built:
         write = _WritePart(model, settings, compute.worker_device, built.absolute())
-        where = built.absolute()
+        where = out.absolute().parent
         done = compute.map(write, enumerate(parts), label="generate", what="Generation", writes_to=where)
         for part in done:
             figures.add(part)
             count += 1
             on_part(part.problems)
         _fit(figures)
-        scale = _Rescale(figures.temperature, where)
+        scale = _Rescale(figures.temperature, write.folder)
         figures.sure = sum(
             compute.map(scale, range(count), label="posterior", what="Generation", writes_to=where)
         )
