@@ -4,25 +4,60 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from toolkit.cluster.session import ClusterSpec, Session, session
 from toolkit.data import ProblemSet
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, Generated, StepOne
+from toolkit.methods.prepared import PreparedInput
 from toolkit.solvers import OnProgress, Solver, SolverInput
 
 if TYPE_CHECKING:
     import torch
 
 
+Given = TypeVar("Given")
+Done = TypeVar("Done")
+
+
 class Compute(Protocol):
     @property
     def device(self) -> "torch.device": ...
 
+    @property
+    def worker_device(self) -> str:
+        """The kind of device that a worker has."""
+        ...
+
     def fit(
-        self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
+        self,
+        method: type[StepOne],
+        data: FitInput | PreparedInput,
+        folder: Path,
+        options: FitOptions,
+        *,
+        label: str,
     ) -> StepOne:
-        """`StepOne.fit`; device and workers of the options are not used. The label is its name for people."""
+        """`StepOne.fit`, or `fit_prepared`; device and workers of the options are not used.
+
+        The label is its name for people.
+        """
+        ...
+
+    def map(
+        self,
+        function: Callable[[Given], Done],
+        items: Iterable[Given],
+        *,
+        label: str,
+        what: str,
+        writes_to: Path,
+    ) -> Iterator[Done]:
+        """The function of each item, in order; items are taken one after the other.
+
+        `label` and `what` name the work for people. The function writes to a folder that all workers must
+        see.
+        """
         ...
 
     def fit_solver(
@@ -51,10 +86,34 @@ class LocalCompute:
 
     device: "torch.device"
 
+    @property
+    def worker_device(self) -> str:
+        return self.device.type
+
     def fit(
-        self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
+        self,
+        method: type[StepOne],
+        data: FitInput | PreparedInput,
+        folder: Path,
+        options: FitOptions,
+        *,
+        label: str,
     ) -> StepOne:
-        return method.fit(data, folder, replace(options, device=self.device))
+        options = replace(options, device=self.device)
+        if isinstance(data, PreparedInput):
+            return method.fit_prepared(data, folder, options)
+        return method.fit(data, folder, options)
+
+    def map(
+        self,
+        function: Callable[[Given], Done],
+        items: Iterable[Given],
+        *,
+        label: str,
+        what: str,
+        writes_to: Path,
+    ) -> Iterator[Done]:
+        return map(function, items)
 
     def fit_solver(
         self,
@@ -83,8 +142,18 @@ class ClusterCompute:
     session: Session
     storage: str | None = None
 
+    @property
+    def worker_device(self) -> str:
+        return "cuda" if self.session.spec.gpu else "cpu"
+
     def fit(
-        self, method: type[StepOne], data: FitInput, folder: Path, options: FitOptions, *, label: str
+        self,
+        method: type[StepOne],
+        data: FitInput | PreparedInput,
+        folder: Path,
+        options: FitOptions,
+        *,
+        label: str,
     ) -> StepOne:
         """A method that can't run on several workers is fitted in this process."""
         if not method.distributed:
@@ -92,6 +161,21 @@ class ClusterCompute:
         from toolkit.cluster.fit import fit_on_workers
 
         return fit_on_workers(self.session, method, data, folder, options, label=label, storage=self.storage)
+
+    def map(
+        self,
+        function: Callable[[Given], Done],
+        items: Iterable[Given],
+        *,
+        label: str,
+        what: str,
+        writes_to: Path,
+    ) -> Iterator[Done]:
+        from toolkit.cluster.tasks import map_on_workers
+
+        return map_on_workers(
+            self.session, function, items, label=f"warmkit {label}", what=what, storage=str(writes_to)
+        )
 
     def fit_solver(
         self,

@@ -132,7 +132,7 @@ def test_a_node_that_does_not_see_the_storage_is_named(cluster):
     with node(cluster, hides):
         done = cluster.train("unseen-model", "--workers", "2", "--storage", str(storage))
     assert done.returncode == 1
-    assert f"{storage}: node " in done.stderr and "does not see this folder" in done.stderr
+    assert f"{storage / 'prepared'}: node " in done.stderr and "does not see this folder" in done.stderr
     assert "Traceback" not in done.stderr and not list(storage.iterdir())
 
 

@@ -19,7 +19,7 @@ from toolkit.cluster.fit import fit_on_workers
 from toolkit.cluster.session import ClusterSpec, Session
 from toolkit.compute import ClusterCompute, LocalCompute
 from toolkit.config import load_config
-from toolkit.data import read_problems, write_table
+from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
 from toolkit.methods.warm import Warm
@@ -89,6 +89,7 @@ def test_workers_come_to_the_model_of_one_process_though_one_is_killed(session, 
 def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     session, problems, alone, tmp_path
 ):
+    """It goes on with one worker, which takes over what two remembered."""
     data, out, storage = tmp_path / "problems.parquet", tmp_path / "model", str(tmp_path / "storage")
     write_table(problems.table, data)
     command = [sys.executable, "-c", KILLED, str(data), str(out), storage, *EXACT]
@@ -102,7 +103,7 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     assert not (out / "model.json").exists()
     told = []
     fit_on_workers(
-        session,
+        Session(ClusterSpec(workers=1)),
         Warm,
         fit_input(read_problems(data)),
         out,
@@ -112,6 +113,9 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     )
     assert told and 1 not in told
     same_weights(alone, out)
+    (remembered,) = out.glob("memory-*")
+    before, now = load_file(alone / remembered.name), load_file(remembered)
+    assert now["paths"].equal(before["paths"])
 
 
 def test_a_storage_that_cannot_be_written_is_a_sentence(session, problems, tmp_path):
@@ -141,17 +145,28 @@ def test_workers_find_what_this_process_finds(session, problems, alone):
 
 
 def test_the_commands_work_on_workers(session, problems, alone, tmp_path):
-    data, out = tmp_path / "problems.parquet", tmp_path / "model"
-    write_table(problems.table, data)
-    settings = sets(EXACT)
-    trained = run("train", data, "--out", out, "--gold", "all", "--workers", 2, "--json", *settings)
+    parts, out, kept = tmp_path / "parts", tmp_path / "model", tmp_path / "prepared"
+    write_table(problems.table[:15], parts / "a.parquet")
+    write_table(problems.table[15:], parts / "b.jsonl")
+    with (parts / "b.jsonl").open("a") as file:
+        file.write('{"id": "bad", "text": "no number", "answer": 1}\n')
+    settings = (*sets(EXACT), "--constants", "1,π", "--prepared", kept, "--skip-bad", "--json")
+    trained = run("train", parts, "--out", out, "--gold", "all", "--workers", 2, *settings)
     assert trained.exit_code == 0, trained.output
     assert json.loads(trained.stdout)["epochs"] == EPOCHS
     same_weights(alone, out)
-    table = tmp_path / "candidates.parquet"
-    found = run("generate", data, "--model", out, "--out", table, "--workers", 2, "--json")
+    names = sorted(path.name for path in out.glob("memory-*"))
+    assert names == [f"memory-{EPOCHS:04d}-{rank}-of-2.safetensors" for rank in (0, 1)]
+    assert json.loads((out / "bad-rows.jsonl").read_text())["line"] == 27
+    table = tmp_path / "candidates"
+    found = run("generate", parts, "--model", out, "--out", table, "--workers", 2, "--skip-bad", "--json")
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["problems"] == len(problems)
+    assert len(read_candidates(table, problems)) == json.loads(found.stdout)["candidates"]
+    for part in kept.rglob("part-*"):
+        part.write_bytes(part.read_bytes()[:-9])
+    again = run("train", parts, "--out", tmp_path / "again", "--gold", "all", "--workers", 2, *settings)
+    assert again.exit_code == 1 and "it is not what was prepared" in again.output
 
 
 def test_a_loop_works_on_workers(session, tmp_path):

@@ -16,7 +16,7 @@ SOME = ProblemSet(pl.DataFrame(ROWS, schema=PROBLEMS, orient="row"))
 
 
 def test_the_summary_counts_what_holds():
-    summary = summarise(SOME, k=3)
+    summary = summarise([SOME], k=3)
     assert (summary.problems, summary.with_equation) == (6, 5)
     assert (summary.equation_ok, summary.bound) == (4, 4)
     assert summary.gold_in_candidates == 3
@@ -34,17 +34,17 @@ def test_the_summary_counts_what_holds():
 
 
 def test_without_search_its_figures_are_unknown():
-    summary = summarise(SOME, k=None)
+    summary = summarise([SOME], k=None)
     assert (summary.reached, summary.gold_in_candidates, summary.unreached) == (None, None, [])
 
 
 def test_progress_is_told_for_every_problem():
     done = []
-    summarise(SOME, k=1, advance=done.append)
+    summarise([SOME], k=1, advance=done.append)
     assert sum(done) == len(SOME)
 
 
 def test_a_problem_with_forty_numbers_is_told_to_be_searched_less_deep():
     text = " ".join(str(10 * i + 3) for i in range(40))
     frame = pl.DataFrame([("x", text, 3.0, None, "en", None)], schema=PROBLEMS, orient="row")
-    assert summarise(ProblemSet(frame), k=3).shallow == 1
+    assert summarise([ProblemSet(frame)], k=3).shallow == 1

@@ -334,7 +334,7 @@ def test_a_column_named_with_half_a_character_is_shown_without_it(tmp_path):
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
     with pytest.raises(WarmkitError, match="there is no such file"):
         read_problems(tmp_path / "none.jsonl")
-    with pytest.raises(WarmkitError, match="it can't be read"):
+    with pytest.raises(WarmkitError, match="this folder has no parts"):
         read_problems(tmp_path)
 
 

@@ -10,7 +10,7 @@ from toolkit.annotators.questions import Question, Response
 from toolkit.data.schema import PROBLEMS
 from toolkit.equations import parse_template, show, verify
 from toolkit.loop.loop import Loop
-from toolkit.methods.warm import train
+from toolkit.methods.warm import shards
 
 SETTINGS = {**dict(setting.split("=", 1) for setting in TINY), "stop.rounds": 1, "active.batch": 20}
 SECOND = parse_template("N1 - N2")
@@ -82,7 +82,7 @@ def test_D_s_training_and_export_have_what_was_agreed_on(problems, say, tmp_path
     # The text alone is taken for the first of both numbers: whoever binds it again finds another template.
     assert show(verify("5 - 3", (5, 5, 3), 2.0).templates[0]) == "N0 - N2"
     trained = []
-    gold_paths = train.gold_paths
+    gold_paths = shards.gold_paths
 
     def listening(data, layout, longest):
         paths = gold_paths(data, layout, longest)
@@ -95,7 +95,7 @@ def test_D_s_training_and_export_have_what_was_agreed_on(problems, say, tmp_path
         )
         return paths
 
-    monkeypatch.setattr(train, "gold_paths", listening)
+    monkeypatch.setattr(shards, "gold_paths", listening)
     loop = Loop.new(tmp_path / "a", problems, annotator=People(say), settings=SETTINGS)
     assert loop.run().rule == "pool"  # all were asked
     agreed = {f"p{i}": SECOND for i in range(12)}

@@ -2,14 +2,18 @@
 
 import polars as pl
 import pytest
+import torch
 from tiny import WARM
 
+from toolkit.compute import LocalCompute
 from toolkit.config import load_config
-from toolkit.data import read_problems, write_table
+from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.data.read import read_parts
 from toolkit.data.schema import CANDIDATES
+from toolkit.data.skipped import SkippedRows
 from toolkit.errors import WarmkitError
-from toolkit.loop.generation import calibrate, candidates_of, stream_candidates, with_posterior
+from toolkit.loop.generation import calibrate, candidates_of, with_posterior
+from toolkit.loop.streaming import candidates_in_parts, stream_candidates
 from toolkit.methods import FitInput, GenerateConfig
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
@@ -49,6 +53,19 @@ def test_parts_come_to_the_table_of_the_whole(trained, problems, tmp_path, name)
     assert (found.problems, found.candidates) == (40, len(whole))
     assert [of.problem_id for of in found.unsolved] == unsolved
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+
+
+def test_a_folder_has_the_candidates_of_the_file_in_parts(trained, problems, tmp_path):
+    one = streamed(trained, problems.parts(7), tmp_path / "c.parquet")
+    parts, settings = problems.parts(7), GenerateConfig(width=4)
+    compute = LocalCompute(torch.device("cpu"))
+    many = candidates_in_parts(compute, trained, settings, parts, tmp_path / "folder")
+    assert many == one
+    assert len(list((tmp_path / "folder").iterdir())) == 6
+    in_parts = read_candidates(tmp_path / "folder", problems)
+    assert in_parts.table.equals(read_candidates(tmp_path / "c.parquet", problems).table)
+    with pytest.raises(WarmkitError, match="there is something already"):
+        candidates_in_parts(compute, trained, settings, problems.parts(7), tmp_path / "folder")
 
 
 def test_no_more_parts_are_held_than_the_generator_is_ahead(trained, problems, tmp_path):
@@ -104,5 +121,7 @@ def test_a_bad_row_of_a_part_is_named_by_its_line(problems, tmp_path):
     _, parts = read_parts(path, 16)
     with pytest.raises(WarmkitError, match=r"line 21.*no number"):
         list(parts)
-    _, parts = read_parts(path, 16, skip_bad=True)
+    skipped = SkippedRows()
+    _, parts = read_parts(path, 16, skipped=skipped)
     assert sum(map(len, parts)) == 39
+    assert [row.line for row in skipped.first] == [21]

@@ -24,7 +24,7 @@ from toolkit.methods.seq2seq.train import gold_tokens
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.paths import Layout
-from toolkit.methods.warm.train import gold_paths
+from toolkit.methods.warm.shards import gold_paths
 
 WARM = {
     "model.hidden": 16,

@@ -47,10 +47,33 @@ def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(problems, config, 
     train(problems, longer(config, 3), straight)
     train(problems, longer(config, 1), stopped)
     train(problems, longer(config, 3), stopped, resume=True)
-    whole, resumed = (load_file(folder / "training.safetensors") for folder in (straight, stopped))
-    assert whole.keys() == resumed.keys()
-    for name in whole:
-        assert whole[name].equal(resumed[name]), name
+    for file in ("training.safetensors", "memory-0003-0-of-1.safetensors"):
+        whole, resumed = (load_file(folder / file) for folder in (straight, stopped))
+        assert whole.keys() == resumed.keys()
+        for name in whole:
+            assert whole[name].equal(resumed[name]), name
+    assert len(list(stopped.glob("memory-*"))) == 1  # what was remembered before is gone
+
+
+def test_a_kill_between_the_files_of_a_checkpoint_leaves_the_one_before(
+    problems, config, tmp_path, monkeypatch
+):
+    straight, killed = tmp_path / "straight", tmp_path / "killed"
+    train(problems, longer(config, 2), straight)
+    train(problems, longer(config, 1), killed)
+
+    def kill(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during:
+        during.setattr("toolkit.methods.warm.train.save_training", kill)
+        with pytest.raises(KeyboardInterrupt):
+            train(problems, longer(config, 2), killed, resume=True)
+    assert len(list(killed.glob("memory-*"))) == 2
+    train(problems, longer(config, 2), killed, resume=True)
+    assert sorted(path.name for path in killed.iterdir()) == sorted(path.name for path in straight.iterdir())
+    whole, resumed = (load_file(folder / "training.safetensors") for folder in (straight, killed))
+    assert all(whole[name].equal(resumed[name]) for name in whole)
 
 
 def test_a_run_is_not_resumed_on_other_data_or_with_other_settings(problems, trained, config):

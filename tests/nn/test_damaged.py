@@ -139,19 +139,29 @@ STEP = "optimizer.decoder.from_text.bias.step"
         ("optimizer.decoder.from_text.bias.exp_avg", torch.zeros(3)),
         ("optimizer.decoder.from_text.bias.exp_avg_sq", torch.full((8,), -1.0)),
         ("model.decoder.from_text.bias", torch.full((8,), float("inf"))),
-        ("extra.paths", None),
-        ("extra.paths", torch.full((12, 8, 3, 3), 900, dtype=torch.int16)),
-        ("extra.paths", torch.zeros(11, 8, 3, 3, dtype=torch.int16)),
-        ("extra.scores", torch.full((12, 8), float("nan"))),
+        ("paths", None),
+        ("paths", torch.full((12, 8, 3, 3), 200, dtype=torch.uint8)),
+        ("paths", torch.full((12, 8, 3, 3), 1, dtype=torch.int16)),
+        ("paths", torch.zeros(11, 8, 3, 3, dtype=torch.uint8)),
+        ("paths", torch.zeros(13, 8, 3, 3, dtype=torch.uint8)),
+        ("scores", torch.full((12, 8), float("nan"))),
+        ("scores", torch.zeros(11, 8)),
     ],
 )
 def test_training_does_not_go_on_from_a_state_that_is_not_its_own(warm, problems, name, tensor):
-    change_tensor(warm / "training.safetensors", name, tensor)
+    file = "training.safetensors" if "." in name else "memory-0001-0-of-1.safetensors"
+    change_tensor(warm / file, name, tensor)
     longer = {**WARM, "train.epochs": 2}
     with pytest.raises(
         WarmkitError, match=r"training\.safetensors: it is damaged, or belongs to another model"
     ):
         train(problems, settings=longer, folder=warm, resume=True)
+
+
+def test_training_does_not_go_on_without_what_a_worker_remembered(warm, problems):
+    (warm / "memory-0001-0-of-1.safetensors").rename(warm / "memory-0001-0-of-2.safetensors")
+    with pytest.raises(WarmkitError, match="it is not the state of this training"):
+        train(problems, settings={**WARM, "train.epochs": 2}, folder=warm, resume=True)
 
 
 def test_training_goes_on_from_its_own_state(warm, problems):

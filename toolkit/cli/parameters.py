@@ -107,6 +107,11 @@ def table_path(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
     return value
 
 
+def table_or_folder(ctx: click.Context, param: click.Parameter, value: Path) -> Path:
+    """A file as in `table_path`, or the name of a folder, which has no suffix."""
+    return table_path(ctx, param, value) if value.suffix else value
+
+
 constants_option = click.option(
     "--constants",
     callback=constants,
@@ -139,7 +144,7 @@ out_option = click.option(
     help="Ends in .parquet, .jsonl or .csv.",
 )
 skip_bad_option = click.option(
-    "--skip-bad", is_flag=True, help="Keep the good rows and list the bad ones, instead of refusing the file."
+    "--skip-bad", is_flag=True, help="Keep the good rows instead of refusing the file, and list the bad ones."
 )
 solver_option = click.option(
     "--model",

@@ -25,9 +25,13 @@ from toolkit.cli.parameters import (
     workers_options,
 )
 from toolkit.cluster.session import ClusterSpec
+from toolkit.cluster.train import is_folder
 from toolkit.config import load_config
-from toolkit.data import ProblemSet, read_problems, write_table
-from toolkit.data.constants import AUTO, TO_SEARCH, with_constants_of
+from toolkit.data import PROBLEMS, ProblemSet, read_problems, write_table
+from toolkit.data.constants import AUTO, MOST_PROBLEMS, TO_SEARCH, with_constants_of
+from toolkit.data.read import is_in_parts, part_files, read_sample
+from toolkit.data.records import count_records
+from toolkit.data.skipped import skipping
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
@@ -37,6 +41,9 @@ from toolkit.screen import Screen
 from toolkit.storage.folder import check_folder, training_in
 
 if TYPE_CHECKING:
+    from toolkit.compute import Compute
+    from toolkit.loop.config import LoopConfig
+    from toolkit.loop.in_parts import RoundInParts
     from toolkit.loop.round import Round
 
 
@@ -51,6 +58,7 @@ Examples:
   warmkit train allarith.jsonl --out models/seq2seq --method seq2seq
   warmkit train allarith.jsonl --out models/lbf --method lbf --set epochs=40
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
+  warmkit train "parts/*.parquet" --out models/parts --workers 2
   warmkit train large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
@@ -68,6 +76,13 @@ Examples:
     help="Go on with step two: write OUT/candidates.parquet, and train OUT/solver on it.",
 )
 @test_option
+@click.option(
+    "--prepared",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Where prepared problems are kept, to be used again. All nodes of a cluster must see it. [default: "
+    "prepared, in the folder --storage or --out]",
+)
 @workers_options
 @device_option
 @auto_constants_option
@@ -85,6 +100,7 @@ def train(
     resume: bool,
     then_solver: str | None,
     test: str | None,
+    prepared: Path | None,
     spec: ClusterSpec | None,
     storage: str | None,
     device: str,
@@ -96,6 +112,10 @@ def train(
 
     It is saved after every epoch: a run that is stopped goes on with --resume. TensorBoard reads
     the folder OUT/tensorboard.
+
+    With workers, or if DATA is a folder or a pattern of Parquet and JSON Lines parts, WARM prepares the
+    problems once (tokens, gold templates, search), and each worker holds its share of them alone: they need
+    not fit in one process. With --annotations or --then-solver they are all held in memory.
     """
     config = load_config(find_method(method).Config, config_file, overrides)
     _check_out(out, resume, spec)
@@ -103,8 +123,15 @@ def train(
         raise click.UsageError("--test is for the solver: give --then-solver too.")
     if constants is None and (out / "model.json").exists():
         constants = read_constants(out)  # those it began with
+    in_parts = (spec is not None or is_in_parts(data)) and find_method(method).learns_in_parts
+    in_parts = in_parts and not annotations and not then_solver  # which need all problems in memory
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad)
+        if not in_parts:
+            problems = read_problems(data, skip_bad=skip_bad)
+        elif constants is None:  # they are chosen by a sample
+            problems = read_sample(data, MOST_PROBLEMS, seed, skip_bad=skip_bad)
+        else:  # no problem has to be seen here
+            problems = ProblemSet(PROBLEMS.to_frame())
         tested = read_problems(test, skip_bad=skip_bad) if test else None
         if constants is not None:
             problems = problems.with_constants(constants)
@@ -139,8 +166,17 @@ def train(
         SummaryWriter(str(out / "tensorboard")) as writer,
     ):
         _check_out(out, resume, spec)  # another process may have trained here meanwhile
-        work = Round(problems, chosen_gold(problems, gold, seed) | agreed, settings, compute)
-        with _bars(find_method(method).epochs(config), len(problems)) as bars:
+        work: Round | RoundInParts
+        preparation = 0.0
+        if in_parts:
+            shared = Path(storage) if storage and is_folder(storage) else out
+            root = prepared or shared / "prepared"
+            begun = time.perf_counter()
+            work = _prepare(data, root, gold, settings, compute, out if skip_bad else None)
+            preparation = time.perf_counter() - begun
+        else:
+            work = Round(problems, chosen_gold(problems, gold, seed) | agreed, settings, compute)
+        with _bars(find_method(method).epochs(config), len(work.problems)) as bars:
 
             def on_epoch(figures: Epoch, epochs: int) -> None:
                 for name, value in (("loss", figures.loss), ("reached", figures.reached)):
@@ -156,14 +192,16 @@ def train(
         figures: dict[str, Any] = {
             "out": str(out),
             "method": method,
-            "problems": len(problems),
+            "problems": model.origin.problems,
             "gold": model.origin.known,
             "constants": list(settings.constants),
             "epochs": last.epoch,
             "loss": last.loss,
             "reached": last.reached,
         }
-        if then_solver:
+        if in_parts:
+            figures["preparation_seconds"] = preparation
+        if isinstance(work, Round) and then_solver:
             figures |= _step_two(work, model, out, tested)
     figures["seconds"] = time.perf_counter() - start
     if as_json:
@@ -171,13 +209,30 @@ def train(
         return
     epochs = "1 epoch" if last.epoch == 1 else f"{last.epoch} epochs"
     echo(
-        f"{len(problems):,} problems, {model.origin.known:,} with gold equations: after {epochs} "
+        f"{model.origin.problems:,} problems, {model.origin.known:,} with gold equations: after {epochs} "
         f"{100 * last.reached:.1f} % reach their answer ({figures['seconds']:.0f} s). Model in {out}"
     )
     if then_solver:
         echo(f"{then_solver} in {figures['solver']}")
     if "answer_accuracy" in figures:
         echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
+
+
+def _prepare(
+    data: str, root: Path, gold: float, settings: "LoopConfig", compute: "Compute", out: Path | None
+) -> "RoundInParts":
+    """A round on prepared parts; bad rows go to a file in the folder `out`, if there is one."""
+    from toolkit.loop.in_parts import prepared_round
+
+    with skipping(None if out is None else out / "bad-rows.jsonl") as bad:
+        with waiting(f"Counting {data}"):
+            rows = sum(map(count_records, part_files(data)))
+        with progress("Preparing", rows) as advance:
+            skipped = None if out is None else bad
+            made = prepared_round(data, root, gold, settings, compute, skipped, advance)
+    if bad.count:
+        note(f"{bad.count:,} rows were left out:\n{bad}")
+    return made
 
 
 def _check_out(out: Path, resume: bool, spec: ClusterSpec | None) -> None:

@@ -1,5 +1,6 @@
 """`fit` of a method of step one, and of a solver, on the workers of a Ray cluster."""
 
+import shutil
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,19 +12,20 @@ from toolkit.cluster.train import Files, Worker, read_files, run_on_workers, wri
 from toolkit.equations import show
 from toolkit.methods import Epoch, FitInput, FitOptions, StepOne
 from toolkit.methods.base import no_problems
+from toolkit.methods.prepared import PreparedInput
 from toolkit.solvers import OnProgress, Solver, SolverInput, SolverProgress
 
 if TYPE_CHECKING:
     import torch
 
-MODEL_STATE = ("model.json", "training.safetensors")
+MODEL_STATE = ("model.json", "training.safetensors", "memory-*.safetensors")
 SOLVER_STATE = ("training/*.json", "training/*/*.safetensors")
 
 
 def fit_on_workers(
     session: Session,
     method: type[StepOne],
-    data: FitInput,
+    data: FitInput | PreparedInput,
     folder: Path,
     options: FitOptions,
     *,
@@ -31,7 +33,7 @@ def fit_on_workers(
     storage: str | None = None,
 ) -> StepOne:
     """`StepOne.fit`, on the workers of the session: the same folder at the end."""
-    if not len(data.problems):
+    if not data.size:
         raise no_problems()
     resume = options.resume and (folder / "model.json").exists()
     begin, start = (folder, None) if resume else (None, options.start)
@@ -80,8 +82,10 @@ def fit_solver_on_workers(
 @dataclass(frozen=True)
 class _MethodJob:
     method: type[StepOne]
-    data: FitInput
+    data: FitInput | PreparedInput
     start: Files  # of the folder of the model to start from
+    state = MODEL_STATE
+    by_rank = True
 
     def digest(self) -> str:
         digest = _digest(self.method.name, self.data)
@@ -91,24 +95,31 @@ class _MethodJob:
         with TemporaryDirectory() as start:
             write_files(Path(start), self.start)
             options = FitOptions(
-                resume=(worker.folder / "model.json").exists(),
+                resume=(worker.begin / "model.json").exists(),
+                state=worker.begin,
                 start=Path(start) if self.start else None,
                 workers=worker.group,
                 device=worker.device,
                 on_epoch=lambda epoch: worker.report(epoch.epoch, asdict(epoch)),
             )
-            self.method.fit(self.data, worker.folder, options)
+            if isinstance(self.data, PreparedInput):
+                self.method.fit_prepared(self.data, worker.folder, options)
+            else:
+                self.method.fit(self.data, worker.folder, options)
 
 
 @dataclass(frozen=True)
 class _SolverJob:
     solver: type[Solver]
     data: SolverInput
+    state = SOLVER_STATE
+    by_rank = False
 
     def digest(self) -> str:
         return _digest(self.solver.name, self.data)
 
     def run(self, worker: Worker) -> None:
+        shutil.copytree(worker.begin, worker.folder, dirs_exist_ok=True)
         told = 0
 
         def report(now: SolverProgress) -> None:
@@ -127,7 +138,7 @@ class _SolverJob:
         )
 
 
-def _digest(name: str, data: FitInput | SolverInput) -> str:
+def _digest(name: str, data: FitInput | PreparedInput | SolverInput) -> str:
     """Of what is trained, and of everything that it is trained on."""
     constants = "".join(show(constant) for constant in data.problems.constants)
     return f"{name} {data.seed} {data.config.model_dump_json()} {data.digest()} {constants}"

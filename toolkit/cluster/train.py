@@ -1,14 +1,14 @@
 """Training on the workers of a Ray cluster: of a method of step one, or of the networks of a solver.
 
-Ray Train places the workers, joins them in a process group, keeps the folder of rank zero after every
-epoch as a checkpoint in the storage, and starts all workers again from the last one when one dies. A run is
+Ray Train places the workers, joins them in a process group, keeps the folders of the ranks after every
+epoch as one checkpoint in the storage, and starts all workers again from the last one when one dies. A run is
 named by what goes into it, so that it is only ever resumed with the same problems, equations and settings.
 """
 
 import asyncio
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -39,19 +39,30 @@ class Worker:
 
     group: "WorkerGroup"
     device: "torch.device"
-    folder: Path  # of this worker; only that of rank zero is kept
+    begin: Path  # the state to go on from, of all ranks; only to be read
+    folder: Path  # of this worker, empty at first
     report: Callable[[int, Figures], None]  # with the number of the epoch
 
 
 class Job(Protocol):
     """What all workers do together. Ray copies it to them."""
 
+    @property
+    def state(self) -> tuple[str, ...]:
+        """Patterns of the files that hold the state."""
+        ...
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether each rank saves files of its own, and not only rank zero."""
+        ...
+
     def digest(self) -> str:
         """Of everything that decides the result, but what the folder holds at the beginning."""
         ...
 
     def run(self, worker: Worker) -> None:
-        """Train, from the state in the folder if there is one, until the folder has the last state."""
+        """Train, from the state to begin with if there is one, until the folder has the last state."""
         ...
 
 
@@ -80,7 +91,7 @@ def run_on_workers(
     label: str,
     storage: str | None = None,
 ) -> None:
-    """Run a job on the workers of the session. In the end the folder is that of rank zero.
+    """Run a job on the workers of the session. In the end the folder has the last state, of all ranks.
 
     `storage` is a folder or URL that all nodes see; the default, within the folder, is for one machine
     and is removed at the end. A run that was stopped continues by itself from its last checkpoint there.
@@ -89,7 +100,7 @@ def run_on_workers(
 
     session.require(session.spec.workers)
     task, own = Task(job, begin), folder / "ray"
-    location = storage if storage and "://" in storage else str(Path(storage or own).absolute())
+    location = storage if storage and not is_folder(storage) else str(Path(storage or own).absolute())
     check_nodes(session, location)
     board = _board()
     watcher = Thread(target=_watch, args=(board, on_epoch), daemon=True)
@@ -102,6 +113,11 @@ def run_on_workers(
         ray.kill(board)
     if storage is None:
         shutil.rmtree(own, ignore_errors=True)
+
+
+def is_folder(storage: str) -> bool:
+    """Whether a storage is a folder, and not a URL."""
+    return "://" not in storage
 
 
 def _fit(session: Session, task: Task, name: str, storage: str, board: Any, folder: Path) -> None:
@@ -128,7 +144,7 @@ def _fit(session: Session, task: Task, name: str, storage: str, board: Any, fold
         raise worker_error(error, "Training", storage) from None
     if result.checkpoint is not None:
         with result.checkpoint.as_directory() as checkpoint:
-            _copy(Path(checkpoint), folder)
+            _copy(Path(checkpoint), folder, task.job.state)
     elif not task.begin:  # otherwise nothing was left to do
         raise WarmkitError(f"{storage}: the workers ended without a checkpoint.")
 
@@ -145,27 +161,35 @@ def _work(task: Task) -> None:
     context = ray.train.get_context()
     group = WorkerGroup(context.get_world_rank(), context.get_world_size())
     torch.set_num_threads(1)  # a worker has one core; two threads that spin on it would crawl
-    with TemporaryDirectory() as temporary:
+    with TemporaryDirectory() as temporary, ExitStack() as opened:
         folder, last = Path(temporary) / "folder", ray.train.get_checkpoint()
-        if last is not None:
-            last.to_directory(folder)
+        folder.mkdir()
+        if last is not None:  # in a folder that this node sees it is not copied
+            begin = Path(opened.enter_context(last.as_directory()))
         else:
-            write_files(folder, task.begin)
+            begin = Path(temporary) / "begin"
+            write_files(begin, task.begin)
 
         def report(epoch: int, figures: Figures) -> None:
-            checkpoint = Checkpoint(str(folder)) if group.is_rank_zero else None
+            saves = group.is_rank_zero or task.job.by_rank
+            checkpoint = Checkpoint(str(folder)) if saves else None
             ray.train.report({"number": epoch, "figures": figures}, checkpoint=checkpoint)
 
         with joined(Path(temporary)):
-            task.job.run(Worker(group, get_device(), folder, report))
+            task.job.run(Worker(group, get_device(), begin, folder, report))
 
 
-def _copy(checkpoint: Path, folder: Path) -> None:
-    """A kill leaves each file as it was or as it is to be. Descriptions say that the rest is there."""
+def _copy(checkpoint: Path, folder: Path, state: Iterable[str]) -> None:
+    """A kill leaves each file as it was or as it is to be. Descriptions say that the rest is there.
+
+    Files of an older state that the checkpoint does not have are deleted.
+    """
     files = [path.relative_to(checkpoint) for path in checkpoint.rglob("*") if path.is_file()]
     for file in sorted(files, key=lambda file: (file.suffix == ".json", file)):
         with replacing(folder / file) as temporary:
             shutil.copyfile(checkpoint / file, temporary)
+    for old in {path.relative_to(folder) for pattern in state for path in folder.glob(pattern)} - set(files):
+        (folder / old).unlink(missing_ok=True)
 
 
 def read_files(folder: Path | None, patterns: Iterable[str]) -> dict[str, bytes]:

@@ -88,8 +88,15 @@ def as_candidates(candidates: Candidates | pl.DataFrame | None, problems: Proble
 
 
 def read_candidates(path: Path | str, problems: ProblemSet) -> Candidates:
-    """A candidates table from a .parquet, .jsonl or .csv file, checked against its problems."""
-    return check_candidates(read_table(Path(path), CANDIDATES), problems, str(path))
+    """A candidates table from a .parquet, .jsonl or .csv file, checked against its problems.
+
+    A folder is a table in parts: all of its .parquet files.
+    """
+    if files := sorted(Path(path).glob("*.parquet")):
+        table = pl.concat([read_table(file, CANDIDATES) for file in files])
+    else:
+        table = read_table(Path(path), CANDIDATES)
+    return check_candidates(table, problems, str(path))
 
 
 def check_candidates(table: pl.DataFrame, problems: ProblemSet, name: str) -> Candidates:

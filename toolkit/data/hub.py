@@ -17,7 +17,6 @@ import polars as pl
 import yaml
 
 from toolkit.data.export import EQUATIONS, by_split
-from toolkit.data.write import WRITERS
 from toolkit.storage.folder import new_folder
 from toolkit.storage.tables import guarded
 
@@ -84,7 +83,7 @@ def write_hub(equations: pl.DataFrame, folder: Path, problems: int, threshold: f
         for name, part in parts.items():
             file = built / "data" / f"{name}-00000-of-00001.parquet"
             with guarded(folder, "written"):
-                WRITERS[".parquet"](part, file)
+                part.write_parquet(file)
             sizes[name] = file.stat().st_size
         card = f"---\n{_metadata(parts, sizes)}---\n\n{_text(parts, problems, threshold)}"
         (built / "README.md").write_text(card, encoding="utf-8")

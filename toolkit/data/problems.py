@@ -51,6 +51,20 @@ class ProblemSet:
         refuse_bad(name, len(checked), bad)
         return cls(checked, constants, masked=masked)
 
+    @classmethod
+    def joined(
+        cls, sets: Sequence["ProblemSet"], constants: Sequence[Constant] = DEFAULT_CONSTANTS
+    ) -> "ProblemSet":
+        """The problems of several sets, which have no id in common."""
+        return cls(
+            pl.concat([each.table for each in sets]),
+            constants,
+            masked=[masked for each in sets for masked in each.masked],
+            bad=[row for each in sets for row in each.bad],
+            left_out=[row for each in sets for row in each.left_out],
+            format=", ".join(sorted({each.format for each in sets})),
+        )
+
     def __len__(self) -> int:
         return len(self.table)
 

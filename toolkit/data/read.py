@@ -1,7 +1,10 @@
-"""Read problem sets from files of any known format."""
+"""Read problem sets from files of any known format: one file, or many parts of one set."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from glob import has_magic
+from heapq import nsmallest
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +12,20 @@ import polars as pl
 
 from toolkit.data.formats import FORMATS, LEFT_OUT, Format, recognise, renamed
 from toolkit.data.problems import ProblemSet
-from toolkit.data.records import Record, read_records
-from toolkit.data.schema import PROBLEMS, BadRow, check_rows, refuse_bad
+from toolkit.data.records import Record, count_records, read_records, stream_records
+from toolkit.data.schema import BadRow, check_rows, refuse_bad
+from toolkit.data.seen import SeenIds
+from toolkit.data.skipped import SkippedRows
+from toolkit.data.split import shuffle_key
 from toolkit.equations import DEFAULT_CONSTANTS, Constant
 from toolkit.errors import WarmkitError
 from toolkit.storage.files import read_text
-from toolkit.storage.tables import check_texts, count_rows, guarded, is_parquet, scan_parquet
 
 NumberedRow = tuple[int, "dict[str, Any] | str"]
 
 BUNDLED = Path(__file__).parent / "bundled"
+AT_ONCE = 1_024  # records that are looked at
+PARTS = (".parquet", ".jsonl")  # files of a folder that are parts of a problem set
 
 
 def read_problems(
@@ -29,22 +36,109 @@ def read_problems(
     lang: str | None = None,
     constants: Sequence[Constant] = DEFAULT_CONSTANTS,
 ) -> ProblemSet:
-    """The problems of one file.
+    """The problems of a file, or of the files of a folder or of a pattern such as "parts/*.parquet".
 
     Bad rows are an error that lists them, unless `skip_bad` keeps only the good rows. `columns` gives the
     file's own names of columns ({"text": "question", "answer": "gold"}); without it the format is
     recognised. `lang` is the language of rows that don't name theirs; without it the script decides. Rows
     without ids are named by their lines.
     """
-    path = locate(path)
-    records = read_records(path)
-    known = _format(path, records, columns or {})
-    rows = list(_rows(records, known, lang))
-    table, masked, bad = check_rows(rows, str(path))
+    files, seen = part_files(path), SeenIds()
+    several = len(files) > 1
+    read = [check_records(file, read_records(file), columns or {}, lang, seen, several) for file in files]
+    together = ProblemSet.joined(read, constants)
     if not skip_bad:
-        refuse_bad(str(path), len(table), bad)
-    left_out = _left_out(rows, bad, str(path))
-    return ProblemSet(table, constants, masked=masked, bad=bad, left_out=left_out, format=known.name)
+        refuse_bad(str(path) if several else str(files[0]), len(together), together.bad)
+    return together
+
+
+def read_parts(
+    path: Path | str,
+    size: int,
+    *,
+    skipped: SkippedRows | None = None,
+    lang: str | None = None,
+    constants: Sequence[Constant] = DEFAULT_CONSTANTS,
+) -> tuple[int, Iterator[ProblemSet]]:
+    """How many rows `path` has, as for `read_problems`, and their problems, at most `size` at a time.
+
+    Parquet files and JSON Lines are not read as a whole: memory grows by some bytes for each problem, by
+    which a repeated id is noticed. Bad rows are an error, or go to `skipped`.
+    """
+    files = part_files(path)
+    return sum(map(count_records, files)), _parts(files, size, skipped, lang, constants)
+
+
+def _parts(
+    files: Sequence[Path],
+    size: int,
+    skipped: SkippedRows | None,
+    lang: str | None,
+    constants: Sequence[Constant],
+) -> Iterator[ProblemSet]:
+    seen, several = SeenIds(), len(files) > 1
+    for file in files:
+        records, known = stream_records(file), None
+        while some := list(islice(records, size)):
+            part = check_records(file, some, {}, lang, seen, several, known)
+            known = part.format
+            if skipped is None:
+                refuse_bad(str(file), len(part), part.bad)
+            elif part.bad:
+                skipped.add(part.bad)
+            if len(part):
+                yield part.with_constants(constants)
+
+
+def read_sample(path: Path | str, count: int, seed: int, *, skip_bad: bool = False) -> ProblemSet:
+    """Problems of a large set, drawn by the seed: those that `shuffled` has first. Few are held in memory."""
+    files = part_files(path)
+    several = len(files) > 1
+    drawn = nsmallest(count, _drawable(files, seed, several), key=lambda row: row[0])
+    by_file: dict[Path, list[Record]] = {}
+    for _, file, record in drawn:
+        by_file.setdefault(file, []).append(record)
+    seen = SeenIds()
+    read = [
+        check_records(file, sorted(records, key=lambda record: record[0]), {}, None, seen, several)
+        for file, records in sorted(by_file.items())
+    ]
+    if not read:
+        raise WarmkitError(f"{path}: there are no problems.")
+    together = ProblemSet.joined(read)
+    if not skip_bad:
+        refuse_bad(str(path), len(together), together.bad)
+    return together
+
+
+def _drawable(files: Sequence[Path], seed: int, several: bool) -> Iterator[tuple[bytes, Path, Record]]:
+    """Records that have fields, each with the digest of its id by which ids are shuffled."""
+    for file in files:
+        records, known = stream_records(file), None
+        while some := list(islice(records, AT_ONCE)):
+            known = _format(file, some, {}, None if known is None else known.name)
+            prefix = f"{file.stem}:" if several else ""
+            for record, (_, row) in zip(some, _rows(some, known, None, prefix), strict=True):
+                if isinstance(row, dict):
+                    yield shuffle_key(str(row["id"]), seed), file, record
+
+
+def check_records(
+    file: Path,
+    records: Sequence[Record],
+    columns: Mapping[str, str],
+    lang: str | None,
+    seen: SeenIds,
+    several: bool,
+    format: str | None = None,
+) -> ProblemSet:
+    """The problems of some records of a file, one of `several`; `format` is that of the records before."""
+    known = _format(file, records, columns, format)
+    prefix = f"{file.stem}:" if several else ""  # of ids that are lines: each file has a line 1
+    rows = list(_rows(records, known, lang, prefix))
+    table, masked, bad = check_rows(rows, str(file), seen)
+    left_out = _left_out(rows, bad, str(file))
+    return ProblemSet(table, masked=masked, bad=bad, left_out=left_out, format=known.name)
 
 
 def _left_out(rows: Iterable[NumberedRow], bad: Iterable[BadRow], file: str) -> list[BadRow]:
@@ -57,44 +151,27 @@ def _left_out(rows: Iterable[NumberedRow], bad: Iterable[BadRow], file: str) -> 
     ]
 
 
-def read_parts(
-    path: Path | str,
-    size: int,
-    *,
-    skip_bad: bool = False,
-    constants: Sequence[Constant] = DEFAULT_CONSTANTS,
-) -> tuple[int, Iterator[ProblemSet]]:
-    """How many problems a file has, and the problems, `size` at a time.
-
-    A Parquet file that warmkit wrote is not read as a whole: memory does not grow with it. A repeated id is
-    then noticed only within a part.
-    """
-    path = locate(path)
-    rows = scan_parquet(path) if is_parquet(path) else None
-    if rows is None or not set(PROBLEMS) <= set(_columns(path, rows)):
-        problems = read_problems(path, skip_bad=skip_bad, constants=constants)
-        return len(problems), problems.parts(size)
-    count = count_rows(path)
-    return count, _checked_parts(path, rows, count, size, skip_bad, constants)
+def is_in_parts(path: Path | str) -> bool:
+    """Whether a problem set is a folder or a pattern, and not a file."""
+    located = locate(path)
+    return located.is_dir() or (has_magic(str(path)) and not located.exists())
 
 
-def _columns(path: Path, rows: pl.LazyFrame) -> list[str]:
-    with guarded(path):
-        return rows.collect_schema().names()
-
-
-def _checked_parts(
-    path: Path, rows: pl.LazyFrame, count: int, size: int, skip_bad: bool, constants: Sequence[Constant]
-) -> Iterator[ProblemSet]:
-    for start in range(0, count, size):
-        with guarded(path):
-            part = rows.select(list(PROBLEMS)).slice(start, size).collect()
-            check_texts(path, part)
-        table, masked, bad = check_rows(enumerate(part.iter_rows(named=True), start + 1), str(path))
-        if not skip_bad:
-            refuse_bad(str(path), len(table), bad)
-        if len(table):
-            yield ProblemSet(table, constants, masked=masked, bad=bad)
+def part_files(path: Path | str) -> list[Path]:
+    """The files of a problem set: one file, those of a folder, or those that a pattern names, by name."""
+    located = locate(path)
+    if located.is_dir():
+        files = [file for file in located.iterdir() if file.suffix.lower() in PARTS and file.is_file()]
+        if not files:
+            raise WarmkitError(f"{path}: this folder has no parts: no file ends in {' or '.join(PARTS)}.")
+    elif has_magic(str(path)) and not located.exists():
+        start = Path(located.anchor)  # of a relative pattern: this folder
+        files = [file for file in start.glob(str(located.relative_to(start))) if file.is_file()]
+        if not files:
+            raise WarmkitError(f"{path}: no file has a name like this.")
+    else:
+        files = [located]
+    return sorted(files)
 
 
 def locate(path: Path | str) -> Path:
@@ -109,8 +186,15 @@ def locate(path: Path | str) -> Path:
     return file
 
 
-def _format(path: Path, records: Sequence[Record], columns: Mapping[str, str]) -> Format:
-    """The format that `columns` describes, or the format of the first record with fields."""
+def format_name(path: Path, records: Sequence[Record]) -> str:
+    """The format of the first records of a file."""
+    return _format(path, records, {}, None).name
+
+
+def _format(path: Path, records: Sequence[Record], columns: Mapping[str, str], before: str | None) -> Format:
+    """The format of the records before, or the one that `columns` describes, or that of the first record."""
+    if before is not None:
+        return next(known for known in FORMATS if known.name == before)
     record = next((fields for _, fields in records if isinstance(fields, dict)), None)
     if record is None:
         raise WarmkitError(f"{path}: it has no rows with named fields, so it is not a problem set.")
@@ -128,12 +212,12 @@ def _format(path: Path, records: Sequence[Record], columns: Mapping[str, str]) -
     return known
 
 
-def _rows(records: Iterable[Record], known: Format, lang: str | None) -> Iterator[NumberedRow]:
+def _rows(records: Iterable[Record], known: Format, lang: str | None, prefix: str) -> Iterator[NumberedRow]:
     rows = [(line, known.convert(fields) if isinstance(fields, dict) else fields) for line, fields in records]
     named = any(isinstance(row, dict) and row["id"] is not None for _, row in rows)
     for line, row in rows:
         if isinstance(row, dict):
-            row["id"] = row["id"] if named else str(line)
+            row["id"] = row["id"] if named else f"{prefix}{line}"
             row["lang"] = row.get("lang") or lang
         yield line, row
 

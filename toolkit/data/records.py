@@ -4,22 +4,28 @@ Each reader yields (line, fields) pairs. `fields` is a mapping, or a sentence th
 fields. An unreadable file is a `WarmkitError`.
 """
 
+import codecs
 import csv
 import io
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from toolkit.errors import WarmkitError
 from toolkit.storage.cells import from_cell
-from toolkit.storage.files import decoded, read_bytes
-from toolkit.storage.tables import is_parquet, read_parquet
+from toolkit.storage.files import decoded, file_size, in_units, read_bytes, unreadable
+from toolkit.storage.tables import check_texts, count_rows, guarded, is_parquet, read_parquet, scan_parquet
 
 Record = tuple[int, "dict[str, Any] | str"]
+
+ROWS_AT_ONCE = 8_192  # of a Parquet file that is read part by part
+LONGEST_LINE = 2**26  # bytes of a line of JSON
 
 _BINARY = {
     b"%PDF": "a PDF document",
@@ -49,6 +55,74 @@ def read_records(path: Path) -> list[Record]:
     if start == "<":
         return _xml(text, path)
     return list(_csv(text, path))
+
+
+def stream_records(path: Path) -> Iterator[Record]:
+    """All records of a file; Parquet and JSON Lines are read as they are asked for, in flat memory."""
+    if is_parquet(path):
+        return _stream_parquet(path)
+    if _is_json_lines(path):
+        return _stream_json_lines(path)
+    return iter(read_records(path))
+
+
+def count_records(path: Path) -> int:
+    """How many records a file has, at most: empty lines count."""
+    if is_parquet(path):
+        scan_parquet(path)  # refuses what unpacks to too much, before any work
+        return count_rows(path)
+    if not _is_json_lines(path):
+        return len(read_records(path))
+    with _opened(path) as file:
+        blocks = iter(lambda: file.read(2**20), b"")
+        return sum(block.count(b"\n") for block in blocks) + 1
+
+
+def _stream_parquet(path: Path) -> Iterator[Record]:
+    rows = scan_parquet(path)
+    for start in range(0, count_rows(path), ROWS_AT_ONCE):
+        with guarded(path):
+            part = rows.slice(start, ROWS_AT_ONCE).collect()
+        check_texts(path, part)
+        yield from enumerate(part.iter_rows(named=True), start + 1)
+
+
+def _is_json_lines(path: Path) -> bool:
+    """Whether the first line that is not empty is a whole object."""
+    with _opened(path) as file:
+        while line := file.readline(LONGEST_LINE):
+            if stripped := line.removeprefix(codecs.BOM_UTF8).strip():
+                return stripped.startswith(b"{") and stripped.endswith(b"}")
+    return False
+
+
+def _stream_json_lines(path: Path) -> Iterator[Record]:
+    with _opened(path) as file:
+        for number in count(1):
+            line = file.readline(LONGEST_LINE)
+            if not line:
+                return
+            if len(line) == LONGEST_LINE:
+                raise WarmkitError(f"{path}, line {number}: it has more than {in_units(LONGEST_LINE)}.")
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise WarmkitError(
+                    f"{path}, line {number}: the file is not UTF-8 (byte 0x{line[error.start]:02x}). Save it "
+                    "as UTF-8, for instance with iconv."
+                ) from None
+            if text.strip():
+                yield number, _json_line(text)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    file_size(path)  # it is a regular file
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def _json(text: str, path: Path) -> Iterator[Record]:
@@ -88,18 +162,21 @@ def _json(text: str, path: Path) -> Iterator[Record]:
 
 def _json_lines(text: str) -> Iterator[Record]:
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line, object_pairs_hook=_object)
-        except json.JSONDecodeError as error:
-            yield number, f"this line is not JSON ({error.msg} at column {error.colno})"
-        except _RepeatedKey as error:
-            yield number, str(error)
-        except (RecursionError, ValueError):
-            yield number, "this line can't be read: too deep or too large"
-        else:
-            yield number, value if isinstance(value, dict) else "this is not an object with named fields"
+        if line.strip():
+            yield number, _json_line(line)
+
+
+def _json_line(line: str) -> "dict[str, Any] | str":
+    """The object of a line, or why there is none."""
+    try:
+        value = json.loads(line, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        return f"this line is not JSON ({error.msg} at column {error.colno})"
+    except _RepeatedKey as error:
+        return str(error)
+    except (RecursionError, ValueError):
+        return "this line can't be read: too deep or too large"
+    return value if isinstance(value, dict) else "this is not an object with named fields"
 
 
 class _RepeatedKey(Exception):

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from toolkit.data.languages import detect_language
+from toolkit.data.seen import SeenIds
 from toolkit.data.tokens import Masked, mask
 from toolkit.equations import EquationError, TooLarge, evaluate, parse
 from toolkit.errors import WarmkitError
@@ -98,28 +99,28 @@ Row = Mapping[str, Any]
 
 
 def check_rows(
-    rows: Iterable[tuple[int, Row | str]], file: str
+    rows: Iterable[tuple[int, Row | str]], file: str, seen: SeenIds | None = None
 ) -> tuple[pl.DataFrame, list[Masked], list[BadRow]]:
     """The good rows as a frame, their masked texts, and the bad rows.
 
-    A row is (line, fields), or (line, the reason why it has no fields).
+    A row is (line, fields), or (line, the reason why it has no fields). `seen` are the ids of other rows of
+    the same problem set.
     """
+    seen = SeenIds() if seen is None else seen
     good: list[dict[str, Any]] = []
     texts: list[Masked] = []
     bad: list[BadRow] = []
-    lines: dict[str, int] = {}  # the line of each id
     for line, row in rows:
         name = None if isinstance(row, str) else _shown_id(row.get("id"))
         try:
             if isinstance(row, str):
                 raise _Refused(row)
             checked, masked = _check(row)
-            if checked["id"] in lines:
-                raise _Refused(f"the id is already used at line {lines[checked['id']]}: ids must be unique")
+            if used := seen.first_use(checked["id"], file, line):
+                raise _Refused(f"the id is already used at {used}: ids must be unique")
         except _Refused as refused:
             bad.append(BadRow(file, line, name, str(refused)))
         else:
-            lines[checked["id"]] = line
             good.append(checked)
             texts.append(masked)
     return pl.DataFrame(good, schema=PROBLEMS, orient="row"), texts, bad

@@ -1,13 +1,19 @@
 """Seeded splits and folds that depend on the seed and the ids alone, not on the order of the rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from toolkit.data.problems import ProblemSet
 from toolkit.equations import Expr
 from toolkit.errors import WarmkitError
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Keys: TypeAlias = npt.NDArray[np.uint64]
 
 
 def split(
@@ -21,24 +27,73 @@ def split(
     `together` are pairs of ids that must not be separated (near-duplicates): each group of them goes to the
     least full part.
     """
-    if not parts or min(parts.values()) <= 0:
-        raise WarmkitError("Each part of a split needs a share above 0.")
-    sizes = dict.fromkeys(parts, 0)
-    assigned: dict[str, str] = {}
-    for group in _groups(shuffled(problems["id"].to_list(), seed), together):
-        name = min(parts, key=lambda part: (sizes[part] + len(group) / 2) / parts[part])
-        sizes[name] += len(group)
-        assigned |= dict.fromkeys(group, name)
-    return problems.with_columns(split=pl.col("id").replace_strict(assigned, return_dtype=pl.String))
+    ids = problems["id"].to_list()
+    return with_split(problems, parts, assign(order_keys(ids, seed), connected(ids, together), parts))
 
 
 def folds(
     problems: pl.DataFrame, count: int, seed: int, together: Sequence[tuple[str, str]] = ()
 ) -> pl.DataFrame:
     """The problems with `split` set to fold0, fold1, … of equal size."""
-    if not 2 <= count <= len(problems):
-        raise WarmkitError(f"There must be 2 to {len(problems)} folds (the number of problems), not {count}.")
-    return split(problems, {f"fold{i}": 1.0 for i in range(count)}, seed, together)
+    return split(problems, fold_parts(count, len(problems)), seed, together)
+
+
+def fold_parts(count: int, problems: int) -> dict[str, float]:
+    """The parts fold0, fold1, … of equal shares."""
+    if not 2 <= count <= problems:
+        raise WarmkitError(f"There must be 2 to {problems} folds (the number of problems), not {count}.")
+    return {f"fold{i}": 1.0 for i in range(count)}
+
+
+def assign(keys: Keys, groups: Ints, parts: Mapping[str, float]) -> Ints:
+    """The part of each problem, as a number: its position in `parts`. Each group goes to the least full part.
+
+    The order of the groups is by size, since the parts could not be balanced after large ones, then by their
+    keys.
+    """
+    if not parts or min(parts.values()) <= 0:
+        raise WarmkitError("Each part of a split needs a share above 0.")
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    _, first, inverse, sizes = np.unique(
+        groups[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    shares, filled = list(parts.values()), [0] * len(parts)
+    chosen = np.zeros(len(sizes), dtype=np.int64)
+    for group in np.lexsort((first, -sizes)).tolist():
+        size = int(sizes[group])
+        least = min(range(len(shares)), key=lambda part: (filled[part] + size / 2) / shares[part])
+        filled[least] += size
+        chosen[group] = least
+    assigned = np.zeros(len(groups), dtype=np.int64)
+    assigned[order] = chosen[inverse]
+    return assigned
+
+
+def with_split(problems: pl.DataFrame, parts: Mapping[str, float], assigned: Ints) -> pl.DataFrame:
+    """The problems with the names of the parts that they are assigned to."""
+    return problems.with_columns(split=pl.Series(list(parts), dtype=pl.String).gather(assigned))
+
+
+def order_keys(ids: Iterable[str], seed: int) -> Keys:
+    """A key [N, 2] of each id, by which ids come into an order that depends on the seed and the ids alone."""
+    digests = b"".join(shuffle_key(name, seed) for name in ids)
+    return np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
+
+
+def connected(ids: Sequence[str], together: Sequence[tuple[str, str]]) -> Ints:
+    """A number for each id, the same for ids that pairs connect (union-find)."""
+    row = {name: i for i, name in enumerate(ids)}
+    parent = list(range(len(ids)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for first, second in together:
+        parent[root(row[first])] = root(row[second])
+    return np.array([root(i) for i in range(len(ids))], dtype=np.int64)
 
 
 def gold_ids(problems: ProblemSet, share: float, seed: int) -> frozenset[str]:
@@ -61,25 +116,9 @@ def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr
 
 def shuffled(ids: Sequence[str], seed: int) -> list[str]:
     """The ids in an order that depends on the seed and the ids alone."""
-    return sorted(ids, key=lambda name: blake2b(f"{seed}/{name}".encode(), digest_size=16).digest())
+    return sorted(ids, key=lambda name: shuffle_key(name, seed))
 
 
-def _groups(ids: Sequence[str], together: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """The ids in groups that pairs connect (union-find), the largest first, then in the order given.
-
-    Large groups go first, because the parts could not be balanced after them.
-    """
-    parent = {name: name for name in ids}
-
-    def root(name: str) -> str:
-        while parent[name] != name:
-            parent[name] = parent[parent[name]]
-            name = parent[name]
-        return name
-
-    for first, second in together:
-        parent[root(first)] = root(second)
-    groups: dict[str, list[str]] = {}
-    for name in ids:
-        groups.setdefault(root(name), []).append(name)
-    return sorted(groups.values(), key=len, reverse=True)
+def shuffle_key(name: str, seed: int) -> bytes:
+    """The place of an id in the order of `shuffled`."""
+    return blake2b(f"{seed}/{name}".encode(), digest_size=16).digest()

@@ -1,7 +1,7 @@
 """Words as integers, for the encoder."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,11 +76,16 @@ def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count:
 
     `numbers` is the number of <num_j> tokens. A word seen fewer than `min_count` times is unknown.
     """
-    special = [PAD, UNKNOWN, *(number_token(j) for j in range(numbers))]
     counts = Counter(token for tokens in texts for token in tokens)
-    for token in special:
-        counts.pop(token, None)
+    return vocabulary_of_counts(counts, numbers=numbers, min_count=min_count)
+
+
+def vocabulary_of_counts(counts: Mapping[str, int], *, numbers: int, min_count: int = 1) -> Vocabulary:
+    """`build_vocabulary` of texts in which each word is so often."""
+    special = [PAD, UNKNOWN, *(number_token(j) for j in range(numbers))]
+    known = frozenset(special)
     words = sorted(
-        (word for word, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w)
+        (word for word, count in counts.items() if count >= min_count and word not in known),
+        key=lambda word: (-counts[word], word),
     )
     return Vocabulary((*special, *words))

@@ -17,8 +17,9 @@ from toolkit.annotators.account import MemoryAccount, ModelCost
 from toolkit.annotators.llm import LlmConfig
 from toolkit.data import ProblemSet
 from toolkit.equations import Constant, klass
-from toolkit.loop.generation import Generate, class_scores_of
+from toolkit.loop.generation import class_scores_of
 from toolkit.loop.run import Run
+from toolkit.loop.streaming import Generate
 from toolkit.methods import Generated, Known
 from toolkit.methods.base import Scored
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from toolkit.storage.description import Description, damaged, read_description, 
 if TYPE_CHECKING:
     import torch
 
+    from toolkit.methods.prepared import PreparedInput
     from toolkit.nn.workers import WorkerGroup
 
 FORMAT = "warmkit-model-2"
@@ -100,6 +101,19 @@ class FitInput:
     config: Section
     seed: int = 0
 
+    @property
+    def size(self) -> int:
+        return len(self.problems)
+
+    @property
+    def known_count(self) -> int:
+        """How many of the problems have an equation that may be used."""
+        return sum(problem_id in self.known for problem_id in self.problems.ids)
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        return self.problems.constants
+
     def digest(self) -> str:
         """A digest of the problems and the equations that may be used."""
         digest = sha256()
@@ -107,6 +121,22 @@ class FitInput:
             template = self.known.get(row[0])
             digest.update(repr((row, None if template is None else show(template))).encode())
         return digest.hexdigest()
+
+
+class FitSource(Protocol):
+    """What a folder records of a `FitInput`, or of problems that do not fit in one process."""
+
+    @property
+    def config(self) -> Section: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def known_count(self) -> int: ...
+    @property
+    def constants(self) -> tuple[Constant, ...]: ...
+    def digest(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -120,9 +150,8 @@ class Origin:
     constants: tuple[Constant, ...]
 
     @classmethod
-    def of(cls, data: FitInput) -> "Origin":
-        known = sum(problem_id in data.known for problem_id in data.problems.ids)
-        return cls(data.digest(), len(data.problems), known, data.seed, data.problems.constants)
+    def of(cls, data: FitSource) -> "Origin":
+        return cls(data.digest(), data.size, data.known_count, data.seed, data.constants)
 
 
 def nothing(*arguments: object) -> None:
@@ -135,11 +164,13 @@ class FitOptions:
 
     With `resume` a run that was stopped continues from its folder. `start` is the folder of a model of the
     same problems to begin with; it may have known fewer equations. With several `workers` every rank calls
-    `fit` with the same arguments, each with a folder of its own; only that of rank zero is written to.
+    `fit` with the same arguments, each with a folder of its own: that of rank zero gets the model, that of
+    each what the rank remembers. `state` is where the state to resume is, if it is not in the folder.
     `on_batch` is called with the number of problems done since the last call.
     """
 
     resume: bool = False
+    state: Path | None = None
     start: Path | None = None
     workers: "WorkerGroup | None" = None  # None: this process alone
     device: "torch.device | None" = None  # None: the CPU
@@ -158,6 +189,7 @@ class StepOne(ABC):
     Config: ClassVar[type[Section]]
     Description: ClassVar[type[ModelDescription]] = ModelDescription  # what model.json must have
     distributed: ClassVar[bool] = False  # whether `fit` can run on several workers
+    learns_in_parts: ClassVar[bool] = False  # whether there is `fit_prepared`
 
     def __init__(self, config: Section, origin: Origin, history: Sequence[Epoch] = ()) -> None:
         self.config, self.origin, self.history = config, origin, list(history)
@@ -170,6 +202,13 @@ class StepOne(ABC):
     @abstractmethod
     def fit(cls, data: FitInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS) -> Self:
         """Fit to problems with answers. A method that trains saves itself in the folder after every epoch."""
+
+    @classmethod
+    def fit_prepared(
+        cls, data: "PreparedInput", folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS
+    ) -> Self:
+        """`fit` to problems that need not fit in one process, if the method can."""
+        raise WarmkitError(f"The method {cls.name} needs all problems in memory: give it one file.")
 
     @abstractmethod
     def candidates(
@@ -236,7 +275,7 @@ class StepOne(ABC):
         return written, config, origin, [Epoch(**figures) for figures in written["history"]]
 
     @classmethod
-    def check_same(cls, folder: Path, data: FitInput) -> None:
+    def check_same(cls, folder: Path, data: FitSource) -> None:
         """Whether the model in a folder comes from the same; it may be made longer, and nothing else."""
         method = read_model(folder)["method"]
         if method != cls.name:

@@ -3,6 +3,7 @@
 model.json            configuration, vocabulary, what it was trained on, figures of each epoch
 weights.safetensors   the network
 training.safetensors  network, optimiser and what else training needs: what `resume` goes on from
+memory-*.safetensors  WARM: what each worker remembers of the problems that it owns
 """
 
 from abc import abstractmethod

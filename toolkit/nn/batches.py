@@ -1,7 +1,7 @@
 """A problem set as tensors, and the batches that training and generation draw from it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import torch
@@ -42,42 +42,67 @@ class Batch:
         return self._with(lambda tensor: tensor.to(device))
 
     def _with(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        names = (field.name for field in fields(self) if field.name != "check")
+        names = (column.name for column in fields(self) if column.name != "check")
         changed: dict[str, Any] = {name: change(getattr(self, name)) for name in names}
         return replace(self, **changed)
 
 
 @dataclass(frozen=True)
 class ProblemTensors:
-    """All problems of a set, padded to the longest."""
+    """N problems, their tokens and numbers one after the other: only a batch is padded."""
 
-    all: Batch
+    lengths: Tensor  # [N] how many tokens there are
+    tokens: Tensor  # of all texts
+    counts: Tensor  # [N] how many numbers there are
+    positions: Tensor  # of all numbers, among the tokens of their text
+    values: Tensor  # of all numbers, float64
+    written: Tensor  # how all numbers are written
+    lang: Tensor  # [N] the row of `constants` that holds for its language
+    constants: Tensor  # [languages, C] float64
+    answers: Tensor  # [N] float64
+    tolerances: Tensor  # [N] float64
+    check: AnswerCheck
+    first_token: Tensor = field(init=False)  # [N] where the tokens of each begin
+    first_number: Tensor = field(init=False)  # [N]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first_token", self.lengths.cumsum(0) - self.lengths)
+        object.__setattr__(self, "first_number", self.counts.cumsum(0) - self.counts)
 
     def __len__(self) -> int:
-        return len(self.all.rows)
+        return len(self.lengths)
+
+    @property
+    def all(self) -> Batch:
+        """All problems as one batch, padded to the longest."""
+        return self.batch(torch.arange(len(self)))
 
     def batch(self, rows: Tensor) -> Batch:
         """The problems in these rows, padded no further than they need."""
-        every = self.all
-        n, length = int(every.counts[rows].max()), int(every.lengths[rows].max())
-        constants = every.values.shape[1] - every.positions.shape[1]
+        lengths, counts = self.lengths[rows].long(), self.counts[rows].long()
+        tokens = _padded(self.tokens, self.first_token[rows], lengths).long()
+        positions = _padded(self.positions, self.first_number[rows], counts).long()
+        values = _padded(self.values, self.first_number[rows], counts)
+        is_number = torch.zeros(tokens.shape, dtype=torch.bool)
+        row, number = (torch.arange(positions.shape[1]) < counts.unsqueeze(1)).nonzero(as_tuple=True)
+        is_number[row, positions[row, number]] = True
         return Batch(
             rows,
-            every.tokens[rows, :length],
-            every.is_number[rows, :length],
-            every.lengths[rows],
-            every.positions[rows, :n],
-            every.counts[rows],
-            every.values[rows, : constants + n],
-            every.written[rows, :n],
-            every.answers[rows],
-            every.tolerances[rows],
-            every.check,
+            tokens,
+            is_number,
+            lengths,
+            positions,
+            counts,
+            torch.cat([self.constants[self.lang[rows].long()], values], 1),
+            _padded(self.written, self.first_number[rows], counts).long(),
+            self.answers[rows],
+            self.tolerances[rows],
+            self.check,
         )
 
     def shuffled(self, size: int, generator: torch.Generator) -> Iterator[Batch]:
         """Batches of problems of similar length in random order: the same generator, the same batches."""
-        for rows in like_lengths(self.all.lengths, size, generator):
+        for rows in like_lengths(self.lengths, size, generator):
             yield self.batch(rows)
 
     def in_order_of_size(self, size: int) -> Iterator[Batch]:
@@ -86,9 +111,9 @@ class ProblemTensors:
         A step's table of triplets grows with the square of OpDict, so problems with many numbers come in
         smaller batches.
         """
-        order = (self.all.counts * 100_000 + self.all.lengths).argsort(descending=True, stable=True)
+        order = (self.counts.long() * 100_000 + self.lengths).argsort(descending=True, stable=True)
         while len(order):
-            most_numbers = int(self.all.counts[order[0]])
+            most_numbers = int(self.counts[order[0]])
             rows = size if most_numbers <= 10 else max(1, size * 20**2 // (most_numbers + 10) ** 2)
             yield self.batch(order[:rows])
             order = order[rows:]
@@ -113,39 +138,32 @@ def like_lengths(lengths: Tensor, size: int, generator: torch.Generator) -> Iter
 
 def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
     """The tensors of a problem set, with its constants."""
-    size, constants = len(problems), len(problems.constants)
-    counts = torch.tensor([len(masked.operands) for masked in problems.masked])
     texts = [vocabulary.read(masked) for masked in problems.masked]
-    lengths = torch.tensor([len(masked.tokens) for masked in texts])
-    tokens = torch.zeros(size, int(lengths.max()), dtype=torch.long)
-    is_number = torch.zeros(size, int(lengths.max()), dtype=torch.bool)
-    positions = torch.zeros(size, int(counts.max()), dtype=torch.long)
-    values = torch.zeros(size, constants + int(counts.max()), dtype=torch.float64)
-    written = torch.zeros_like(positions)
-    for row, (masked, lang, numbers) in enumerate(zip(texts, problems.langs, problems.numbers, strict=True)):
-        tokens[row, : len(masked.tokens)] = torch.tensor(vocabulary.encode(masked.tokens))
-        is_number[row, : len(masked.tokens)] = torch.tensor(masked.is_number)
-        positions[row, : len(numbers)] = torch.tensor(
-            [position for position, number in enumerate(masked.is_number) if number]
-        )
-        written[row, : len(numbers)] = torch.tensor([operand.written for operand in masked.operands])
-        known = [*_constant_values(problems.constants, lang), *map(as_float, numbers)]
-        values[row, : len(known)] = torch.tensor(known, dtype=torch.float64)
+    tokens = [token for masked in texts for token in vocabulary.encode(masked.tokens)]
+    positions = [at for masked in texts for at, number in enumerate(masked.is_number) if number]
+    values = [as_float(number) for numbers in problems.numbers for number in numbers]
+    written = [operand.written for masked in texts for operand in masked.operands]
+    langs = sorted(set(problems.langs))
     return ProblemTensors(
-        Batch(
-            torch.arange(size),
-            tokens,
-            is_number,
-            lengths,
-            positions,
-            counts,
-            values,
-            written,
-            torch.tensor(problems.answers, dtype=torch.float64),
-            torch.tensor([tolerance(answer) for answer in problems.answers], dtype=torch.float64),
-            AnswerCheck(problems.numbers, problems.answers),
-        )
+        lengths=torch.tensor([len(masked.tokens) for masked in texts], dtype=torch.int32),
+        tokens=torch.tensor(tokens, dtype=torch.int32),
+        counts=torch.tensor([len(numbers) for numbers in problems.numbers], dtype=torch.int32),
+        positions=torch.tensor(positions, dtype=torch.int16),
+        values=torch.tensor(values, dtype=torch.float64),
+        written=torch.tensor(written, dtype=torch.uint8),
+        lang=torch.tensor([langs.index(lang) for lang in problems.langs], dtype=torch.uint8),
+        constants=constant_values(problems.constants, langs),
+        answers=torch.tensor(problems.answers, dtype=torch.float64),
+        tolerances=torch.tensor([tolerance(answer) for answer in problems.answers], dtype=torch.float64),
+        check=AnswerCheck(problems.numbers, problems.answers),
     )
+
+
+def _padded(flat: Tensor, first: Tensor, lengths: Tensor) -> Tensor:
+    """Rows [B, longest] of what lies in a flat tensor from `first` on, padded with zeros."""
+    at = torch.arange(int(lengths.max()))
+    outside = at >= lengths.unsqueeze(1)
+    return flat[(first.unsqueeze(1) + at).masked_fill(outside, 0)].masked_fill(outside, 0)
 
 
 def pi_readings(values: Tensor, constants: Sequence[Constant]) -> Tensor:
@@ -160,8 +178,10 @@ def pi_readings(values: Tensor, constants: Sequence[Constant]) -> Tensor:
     return every
 
 
-def _constant_values(constants: tuple[Constant, ...], lang: str) -> list[float]:
-    return [
-        as_float(constant.value) if isinstance(constant, Const) else language(lang).pi
-        for constant in constants
+def constant_values(constants: Sequence[Constant], langs: Sequence[str]) -> Tensor:
+    """What each constant is worth in each language [languages, C]."""
+    values = [
+        [as_float(each.value) if isinstance(each, Const) else language(lang).pi for each in constants]
+        for lang in langs
     ]
+    return torch.tensor(values, dtype=torch.float64).view(len(langs), len(constants))

@@ -1,16 +1,18 @@
 """Workers that train one network together: each takes its shard of every batch, and gradients are summed.
 
-A global batch is that of one worker, drawn by the same seed, and is sharded evenly: all wait for the last,
-and a shard of 134 instead of 128 problems would cost 5 %. So a problem may meet another rank in the next
-epoch, and what was found goes to all ranks after each epoch. Gradients are sums over problems, divided by the
+A global batch is that of one worker, drawn by the same seed. Gradients are sums over problems, divided by the
 size of the global batch: if nothing is drawn at random (dropout, exploration) the weights are those of one
 worker up to the order of additions.
+
+There are two ways to share. If every worker has all problems, a batch is sharded evenly (`shard`): all wait
+for the last. If problems don't fit in one process, a worker owns its rows for the whole run (`own_rows`),
+with what was found for them, and a batch falls to the workers as chance has it.
 
 torch's DistributedDataParallel is not used: it wraps one `forward`, averages instead of adding, and hangs
 if a rank has nothing to learn from in a batch, because none of its problems was reached.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -42,6 +44,16 @@ class WorkerGroup:
     def own(self, rows: Tensor) -> Tensor:
         """Every `world_size`-th of the rows: neighbours, which cost about the same, go to different ranks."""
         return rows[self.rank :: self.world_size]
+
+    def owned(self, count: int) -> range:
+        """The rows that this rank owns, of so many: every `world_size`-th, in whatever order they come."""
+        return range(self.rank, count, self.world_size)
+
+    def own_rows(self, rows: Tensor) -> Tensor:
+        """Of some rows of the whole set, those that this rank owns, as rows among its own."""
+        if self.world_size == 1:
+            return rows
+        return rows[rows % self.world_size == self.rank] // self.world_size
 
     def draw_differently(self, seed: int, epoch: int) -> int | None:
         """Let torch draw other numbers (dropout) on this rank; rank zero draws as if it were alone.
@@ -80,17 +92,6 @@ class WorkerGroup:
             summed = summed.cuda()
         dist.all_reduce(summed)
         return [float(figure) for figure in summed]
-
-    def share_rows(self, tensors: Sequence[Tensor], rows: Tensor) -> None:
-        """Copy the rows of each rank to all ranks, in these tensors; each row belongs to one rank."""
-        if self.world_size == 1:
-            return
-        others = torch.ones(len(tensors[0]), dtype=torch.bool, device=tensors[0].device)
-        others[rows] = False
-        for tensor in tensors:
-            tensor[others] = 0
-            # gloo does not add int16; no two ranks have the same row, so bytes can be added
-            dist.all_reduce(tensor.view(torch.uint8) if tensor.dtype == torch.int16 else tensor)
 
 
 ALONE = WorkerGroup()

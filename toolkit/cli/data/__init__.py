@@ -15,7 +15,8 @@ def data() -> None:
     """Problem sets: import, show, check, split, generate, and their constants.
 
     FILE is a problem set in any known format (JSON, JSON Lines, CSV, Parquet, XML), recognised by its
-    content; bundled:en, bundled:hi and bundled:zh are the problems that come with warmkit.
+    content, or a folder or a pattern ("parts/*.parquet") of Parquet and JSON Lines parts; bundled:en,
+    bundled:hi and bundled:zh are the problems that come with warmkit.
     """
 
 

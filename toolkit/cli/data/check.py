@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -17,10 +18,10 @@ from toolkit.cli.output import (
     waiting,
 )
 from toolkit.cli.parameters import constants_option, lang_option, skip_bad_option
-from toolkit.data import ProblemSet, read_problems
-from toolkit.data.check import Summary, summarise
+from toolkit.data.check import PART, Summary, summarise
 from toolkit.data.duplicates import across_splits, near_duplicates
-from toolkit.data.schema import list_bad
+from toolkit.data.read import read_parts, read_problems
+from toolkit.data.skipped import SkippedRows, skipping
 from toolkit.equations import Constant
 from toolkit.equations.search import MAX_OPERATORS
 
@@ -30,7 +31,8 @@ from toolkit.equations.search import MAX_OPERATORS
 Examples:
   warmkit data check allarith.jsonl
   warmkit data check ew10k.jsonl --reuse 1 --constants 1,π,100
-  warmkit data check math23k.jsonl --no-search --json"""
+  warmkit data check math23k.jsonl --no-search --json
+  warmkit data check "parts/*.parquet" --bad-rows bad.jsonl"""
 )
 @click.argument("file")
 @click.option(
@@ -51,7 +53,17 @@ Examples:
 @click.option(
     "--search/--no-search", "searching", default=True, help="Whether to search for equations at all."
 )
-@click.option("--duplicates", is_flag=True, help="Also look for near-duplicates across splits.")
+@click.option(
+    "--duplicates",
+    is_flag=True,
+    help="Also look for near-duplicates across splits; for this all texts are held in memory.",
+)
+@click.option(
+    "--bad-rows",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all rows that can't be used to this file (JSON Lines: file, line, id, reason).",
+)
 @constants_option
 @lang_option
 @skip_bad_option
@@ -62,39 +74,50 @@ def check(
     reuse: int,
     searching: bool,
     duplicates: bool,
+    bad_rows: Path | None,
     constants: tuple[Constant, ...],
     lang: str | None,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Show what is in FILE and what is wrong with it. Exit 1 if it has bad rows."""
-    with waiting(f"Reading {file}"):
-        read = read_problems(file, skip_bad=True, lang=lang, constants=constants)
-    with progress("Checking", len(read)) as advance:
-        summary = summarise(read, operators if searching else None, reuse, advance)
-    pairs = across_splits(read.table, near_duplicates(read)) if duplicates else None
+    """Show what is in FILE and what is wrong with it. Exit 1 if it has bad rows.
+
+    FILE may be a folder or a pattern of Parquet or JSON Lines parts, of any size.
+    """
+    with skipping(bad_rows) as bad:
+        with waiting(f"Reading {file}"):
+            count, parts = read_parts(file, PART, skipped=bad, lang=lang, constants=constants)
+        with progress("Checking", count) as advance:
+            summary = summarise(parts, operators if searching else None, reuse, advance)
+    pairs = None
+    if duplicates:
+        with waiting("Looking for near-duplicates"):
+            read = read_problems(file, skip_bad=True, lang=lang)
+            pairs = across_splits(read.table, near_duplicates(read))
     if as_json:
-        extra = {} if pairs is None else {"duplicates_across_splits": len(pairs)}
+        figures = {key: value for key, value in asdict(summary).items() if key != "first_left_out"}
+        figures["formats"] = list(summary.formats)
         rows = {
-            "bad_rows": [asdict(row) for row in read.bad],
-            "equations_left_out": [asdict(row) for row in read.left_out],
+            "bad_rows": [asdict(row) for row in bad.first],
+            "equations_left_out": [asdict(row) for row in summary.first_left_out],
         }
-        print_json({"bad": len(read.bad), **asdict(summary), **rows, **extra})
+        extra = {} if pairs is None else {"duplicates_across_splits": len(pairs)}
+        print_json({"bad": bad.count, **figures, **rows, **extra})
     else:
-        _print_summary(file, read, summary, operators, reuse)
+        _print_summary(file, bad, summary, operators, reuse)
         if pairs is not None:
             print_duplicates(pairs)
-    if read.bad and not skip_bad:
+    if bad.count and not skip_bad:
         if not as_json:
             echo("Some rows can't be used: fix them, or leave them out with --skip-bad.", err=True)
         sys.exit(1)
 
 
-def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int, reuse: int) -> None:
+def _print_summary(file: str, bad: SkippedRows, summary: Summary, operators: int, reuse: int) -> None:
     whole, gold = summary.problems, summary.with_equation
     rows = [
         ("problems", f"{whole:,}", ""),
-        ("rows that can't be used", f"{len(read.bad):,}", ""),
+        ("rows that can't be used", f"{bad.count:,}", ""),
         ("with a gold equation", f"{gold:,}", share(gold, whole)),
     ]
     if gold:
@@ -102,15 +125,15 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
             ("  that gives the answer", f"{summary.equation_ok:,}", share(summary.equation_ok, gold)),
             ("  over numbers of the text", f"{summary.bound:,}", share(summary.bound, gold)),
         ]
-    if read.left_out:
-        rows.append(("equations left out", f"{len(read.left_out):,}", share(len(read.left_out), whole)))
+    if summary.left_out:
+        rows.append(("equations left out", f"{summary.left_out:,}", share(summary.left_out, whole)))
     if summary.reached is not None and summary.gold_in_candidates is not None:
         rows.append(("answer reached by search", f"{summary.reached:,}", share(summary.reached, whole)))
         if gold:
             found = summary.gold_in_candidates
             rows.append(("  gold among the candidates", f"{found:,}", share(found, gold)))
         rows.append(("  candidates a problem", f"{(summary.candidates or 0) / max(whole, 1):.1f}", ""))
-    print_table(f"{file} ({read.format})", rows)
+    print_table(f"{file} ({', '.join(summary.formats)})", rows)
     if summary.reached is not None:
         again = "each number at most once" if not reuse else f"{reuse} used again"
         echo(f"search: up to {operators} operators, {again}")
@@ -126,17 +149,19 @@ def _print_summary(file: str, read: ProblemSet, summary: Summary, operators: int
     ):
         if counts:
             echo(f"{title}: " + ", ".join(f"{name} ({count:,})" for name, count in counts.items()))
-    if read.bad:
-        echo(f"\nrows that can't be used:\n{list_bad(read.bad)}")
-    if read.left_out:
-        echo(f"\nequations left out:\n{list_bad(read.left_out)}")
+    if bad.count:
+        echo(f"\nrows that can't be used:\n{bad}")
+    if summary.left_out:
+        _print_some("equations left out", [str(row) for row in summary.first_left_out], summary.left_out, 10)
     if summary.doubtful:
-        echo("\ngold equations to look at:")
-        _print_some([f"{name}: {reason}" for name, reason in summary.doubtful])
+        doubtful = [f"{name}: {reason}" for name, reason in summary.doubtful]
+        _print_some("gold equations to look at", doubtful, summary.not_holding)
 
 
-def _print_some(lines: Sequence[str], most: int = 5) -> None:
+def _print_some(title: str, lines: Sequence[str], count: int, most: int = 5) -> None:
+    echo(f"\n{title}:")
     for line in lines[:most]:
         echo(f"  {line}")
-    if len(lines) > most:
-        echo(f"  … and {len(lines) - most:,} more (all with --json)")
+    if count > most:
+        all_of_them = "all" if count == len(lines) else f"{len(lines):,}"
+        echo(f"  … and {count - most:,} more ({all_of_them} with --json)")

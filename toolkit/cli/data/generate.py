@@ -3,19 +3,18 @@
 from pathlib import Path
 
 import click
-import polars as pl
 
-from toolkit.cli.output import echo, json_option, print_json, waiting
+from toolkit.cli.output import echo, json_option, print_json, progress
 from toolkit.cli.parameters import COUNT, SEED, out_option
-from toolkit.data.schema import PROBLEMS
-from toolkit.data.stories import languages, story_rows, write_stories
-from toolkit.data.write import write_table
+from toolkit.data.stories import languages
+from toolkit.data.stories.table import write_story_table
 
 
 @click.command(
     epilog="""\b
 Examples:
-  warmkit data generate --lang en --count 1200 --seed 2022 --out problems.jsonl"""
+  warmkit data generate --lang en --count 1200 --seed 2022 --out problems.jsonl
+  warmkit data generate --count 1000000 --out million.parquet"""
 )
 @click.option("--lang", type=click.Choice(languages()), default="en", show_default=True)
 @click.option("--count", default=1000, show_default=True, type=COUNT)
@@ -26,10 +25,9 @@ Examples:
 @json_option
 def generate(lang: str, count: int, seed: int, out: Path, as_json: bool) -> None:
     """Write new word problems with gold equations, like the bundled ones."""
-    with waiting(f"Writing {count:,} problems"):
-        rows = story_rows(write_stories(lang, count, seed), seed)
-        write_table(pl.DataFrame(rows, schema=PROBLEMS), out)
+    with progress("Writing", count) as advance:
+        written = write_story_table(lang, count, seed, out, advance)
     if as_json:
-        print_json({"problems": len(rows), "out": str(out)})
+        print_json({"problems": written, "out": str(out)})
     else:
-        echo(f"{len(rows):,} problems written to {out}")
+        echo(f"{written:,} problems written to {out}")

@@ -11,6 +11,7 @@ from toolkit.cli.parameters import annotations_option, lang_option, out_option, 
 from toolkit.data import ProblemSet
 from toolkit.data.read import is_fold_file, read_problems, with_folds
 from toolkit.data.schema import list_bad
+from toolkit.data.skipped import bad_rows_beside, skipping
 from toolkit.data.write import write_table
 from toolkit.errors import WarmkitError
 
@@ -51,6 +52,8 @@ def import_command(
 ) -> None:
     """Read problem FILEs in any known format and write them as one problems table.
 
+    With --skip-bad the rows that can't be used go to OUT.bad-rows.jsonl.
+
     Files that list ids, one per line, are folds (AllArith): they set the split of the problems they name.
     With --annotations, what annotators agree on replaces the equations of the files.
     """
@@ -75,6 +78,8 @@ def import_command(
         raise WarmkitError(f"No problem could be used.\n{list_bad(bad)}")
     problems, count = with_annotations(problems, annotations)
     write_table(problems, out)
+    with skipping(bad_rows_beside(out)) as skipped:
+        skipped.add(bad)
     formats = sorted({read.format for read in sets})
     if as_json:
         facts = {"problems": len(problems), "annotated": count, "bad": len(bad)}
@@ -89,4 +94,4 @@ def import_command(
         share = f"{len(left_out):,} of {len(problems):,} problems"
         echo(f"{share} are kept without their equation:\n{list_bad(left_out)}", err=True)
     if bad:
-        echo(f"{len(bad)} rows were left out:\n{list_bad(bad)}", err=True)
+        echo(f"{len(bad):,} rows were left out:\n{skipped}", err=True)

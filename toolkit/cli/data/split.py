@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from toolkit.cli.output import json_option, print_duplicates, print_json, print_table, waiting
+from toolkit.cli.output import echo, json_option, print_duplicates, print_json, print_table, progress, waiting
 from toolkit.cli.parameters import COUNT, SEED, shares, skip_bad_option
-from toolkit.data.duplicates import across_splits, near_duplicates
-from toolkit.data.read import read_problems
-from toolkit.data.split import folds, split
-from toolkit.data.write import WRITERS, write_table, write_tables
+from toolkit.data.read import read_parts
+from toolkit.data.skipped import bad_rows_beside, skipping
+from toolkit.data.split_file import MOST_COMPARED, PIECE, split_file
+from toolkit.data.write import WRITERS
 
 
 @click.command(
@@ -44,28 +44,39 @@ def split_command(
     skip_bad: bool,
     as_json: bool,
 ) -> None:
-    """Split FILE at random into named parts or folds; near-duplicates stay together."""
+    """Split FILE at random into named parts or folds; near-duplicates stay together.
+
+    FILE may be a folder or a pattern of Parquet or JSON Lines parts, of any size. Of more than 50,000
+    problems only those that differ in nothing but their numbers stay together.
+    """
     if parts and count:
         raise click.UsageError("Give --parts or --folds, not both.")
     if out.suffix and out.suffix.lower() not in WRITERS:
         raise click.UsageError(f"--out {out}: the name must end in {', '.join(WRITERS)}, or be a folder.")
-    with waiting(f"Reading {file}"):
-        read = read_problems(file, skip_bad=skip_bad)
-        problems, pairs = read.table, near_duplicates(read)
-    together = [] if part_duplicates else pairs.select("first", "second").rows()
-    if count:
-        problems = folds(problems, count, seed, together)
-    else:
-        problems = split(problems, parts or {"train": 0.8, "test": 0.2}, seed, together)
-    sizes = dict(problems.group_by("split").len().sort("split").iter_rows())
-    if out.suffix:
-        write_table(problems, out)
-    else:
-        write_tables({out / f"{name}.parquet": problems.filter(split=name) for name in sizes})
-    separated = across_splits(problems, pairs)
+    with skipping(bad_rows_beside(out) if skip_bad else None) as bad:
+        with waiting(f"Reading {file}"):
+            rows, problems = read_parts(file, PIECE, skipped=bad if skip_bad else None)
+        with progress("Splitting", rows) as advance:
+            made = split_file(
+                problems,
+                out,
+                count or parts or {"train": 0.8, "test": 0.2},
+                seed,
+                part_duplicates=part_duplicates,
+                advance=advance,
+            )
+    separated = made.separated
     if as_json:
-        print_json({"sizes": sizes, "duplicates_across_splits": len(separated), "out": str(out)})
+        apart = None if separated is None else len(separated)
+        print_json(
+            {"sizes": made.sizes, "bad": bad.count, "duplicates_across_splits": apart, "out": str(out)}
+        )
         return
-    print_table(str(out), [(name, f"{size:,}") for name, size in sizes.items()], ("part", "problems"))
-    if len(separated):
+    print_table(str(out), [(name, f"{size:,}") for name, size in made.sizes.items()], ("part", "problems"))
+    if bad.count:
+        echo(f"{bad.count:,} rows were left out:\n{bad}", err=True)
+    if separated is None and not part_duplicates:
+        alike = "only those that differ in nothing but their numbers stay together"
+        echo(f"more than {MOST_COMPARED:,} problems: {alike}")
+    elif separated is not None and len(separated):
         print_duplicates(separated)

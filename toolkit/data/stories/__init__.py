@@ -14,20 +14,35 @@ operator, 33 % two, 15 % three and 7 % four; about 30 % of the texts have a numb
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from toolkit.data.numbers import find_numbers
-from toolkit.data.stories.story_file import StoryLanguage, load_language
-from toolkit.data.stories.telling import Story, tell_all
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["Story", "languages", "masked", "story_language", "story_rows", "write_stories"]
+from toolkit.data.numbers import find_numbers
+from toolkit.data.seen import text_hash
+from toolkit.data.stories.story_file import StoryLanguage, load_language
+from toolkit.data.stories.telling import Story, tell
+
+__all__ = [
+    "SPLITS",
+    "Story",
+    "StorySplits",
+    "languages",
+    "masked",
+    "story_language",
+    "story_rows",
+    "tell_stories",
+    "write_stories",
+]
 
 STORY_FILES = Path(__file__).parent
 TEST_SHARE = 0.2
+SPLITS = ("train", "test")
 
 
 def languages() -> list[str]:
@@ -45,31 +60,71 @@ def story_language(lang: str) -> StoryLanguage:
     return load_language(STORY_FILES / f"{lang}.yaml")
 
 
-def write_stories(lang: str, count: int, seed: int) -> list[Story]:
-    """`count` stories with different texts, the same ones for the same seed.
+def tell_stories(lang: str, count: int, seed: int) -> Iterator[Story]:
+    """`count` stories with different texts, the same ones for the same seed, one after the other.
 
     Raises `ValueError` for a language without a story file, and if so many cannot be written.
     """
-    return tell_all(story_language(lang), count, seed)
+    return tell(story_language(lang), count, seed)
+
+
+def write_stories(lang: str, count: int, seed: int) -> list[Story]:
+    """`tell_stories` as a list."""
+    return list(tell_stories(lang, count, seed))
 
 
 def story_rows(stories: Sequence[Story], seed: int) -> list[dict[str, Any]]:
-    """Rows of the problems table, with ids by position and a train/test split by kind.
+    """Rows of the problems table, with ids by position and a train/test split by kind."""
+    splits = StorySplits()
+    rows = [splits.row(story) for story in stories]
+    for row, is_test in zip(rows, splits.tests(seed), strict=True):
+        row["split"] = SPLITS[int(is_test)]
+    return rows
 
-    Stories that differ in nothing but their numbers are all on one side of the split.
+
+class StorySplits:
+    """Rows of the problems table for stories, one after the other; then which of them are for testing.
+
+    Stories that differ in nothing but their numbers are all on one side of the split. Some bytes are kept for
+    each story.
     """
-    test = _test_texts(stories, Random(seed))
-    return [
-        {
-            "id": f"{story.lang}-{position:04d}",
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, int] = {}
+        self._kind, self._text = array("H"), array("Q")  # of each story, the text as a hash without numbers
+
+    def row(self, story: Story) -> dict[str, Any]:
+        """The row of the next story, without a split."""
+        self._kind.append(self._kinds.setdefault(story.kind, len(self._kinds)))
+        self._text.append(text_hash(masked(story.text, story.lang)))
+        return {
+            "id": f"{story.lang}-{len(self._kind):04d}",
             "text": story.text,
             "answer": float(story.answer),
             "equation": story.equation,
             "lang": story.lang,
-            "split": "test" if masked(story.text, story.lang) in test else "train",
+            "split": None,
         }
-        for position, story in enumerate(stories, start=1)
-    ]
+
+    def tests(self, seed: int) -> npt.NDArray[np.bool_]:
+        """[N] whether each story is for testing: the test share of every kind.
+
+        A kind with one text is for training.
+        """
+        rng = Random(seed)
+        kinds, texts = np.frombuffer(self._kind, np.uint16), np.frombuffer(self._text, np.uint64)
+        test: list[int] = []
+        owed = 0.0  # what rounding in earlier kinds left over, so that the whole comes to the share
+        for kind in range(len(self._kinds)):
+            found, first, counts = np.unique(texts[kinds == kind], return_index=True, return_counts=True)
+            told = np.argsort(first)  # in the order in which they are told first
+            owed += TEST_SHARE * int(counts.sum())
+            for taken, i in enumerate(rng.sample(range(len(told)), len(told) - 1)):
+                if taken > 0 and counts[told[i]] > owed:
+                    break
+                test.append(int(found[told[i]]))
+                owed -= int(counts[told[i]])
+        return np.isin(texts, np.array(test, dtype=np.uint64))
 
 
 def masked(text: str, lang: str) -> str:
@@ -77,20 +132,3 @@ def masked(text: str, lang: str) -> str:
     for number in reversed(find_numbers(text, lang)):
         text = f"{text[: number.start]}#{text[number.end :]}"
     return text
-
-
-def _test_texts(stories: Sequence[Story], rng: Random) -> set[str]:
-    """Masked texts that make up the test share of every kind; a kind with one text is for training."""
-    kinds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for story in stories:
-        kinds[story.kind][masked(story.text, story.lang)] += 1
-    test: set[str] = set()
-    owed = 0.0  # what rounding in earlier kinds left over, so that the whole comes to the share
-    for texts in kinds.values():
-        owed += TEST_SHARE * sum(texts.values())
-        for taken, text in enumerate(rng.sample(list(texts), len(texts) - 1)):
-            if taken > 0 and texts[text] > owed:
-                break
-            test.add(text)
-            owed -= texts[text]
-    return test

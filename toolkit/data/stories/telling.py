@@ -13,6 +13,7 @@ from fractions import Fraction
 from random import Random
 from typing import TypeVar
 
+from toolkit.data.seen import SeenTexts
 from toolkit.data.stories.draw import Draw, Redraw
 from toolkit.data.stories.interpreter import Scope
 from toolkit.data.stories.quantities import Quantity, template, value, written
@@ -94,25 +95,27 @@ def _join(sentences: Sequence[str], language: StoryLanguage) -> str:
     return (" " if language.spaces else "").join(sentences)
 
 
-def tell_all(language: StoryLanguage, count: int, seed: int) -> list[Story]:
+def tell(language: StoryLanguage, count: int, seed: int) -> Iterator[Story]:
     """`count` stories with different texts; their lengths as in `STEP_PERCENT`, kinds of a length evenly."""
     rng, kinds = Random(seed), language.kinds
     cards = {length: [name for name in kinds if kinds[name].steps == length] for length in STEP_PERCENT}
     decks = {length: _deck(same, rng) for length, same in cards.items() if same}
     lengths = _deck([length for length in decks for _ in range(STEP_PERCENT[length])], rng)
-    balance = _Balance()
-    stories: dict[str, Story] = {}
+    balance, told = _Balance(), SeenTexts()
     failures = 0
-    while len(stories) < count:
-        story = _attempt(next(decks[next(lengths)]), rng, language, balance, stories)
+    while len(told) < count:
+        story = _attempt(next(decks[next(lengths)]), rng, language, balance, told)
         if story is not None:
-            stories[story.text] = story
+            told.add(story.text)
             failures = 0
+            yield story
         elif (failures := failures + 1) > 10 * len(kinds):
-            raise ValueError(
-                f"only {len(stories)} of {count} different stories could be written: ask for fewer"
-            )
-    return list(stories.values())
+            raise ValueError(f"only {len(told)} of {count} different stories could be written: ask for fewer")
+
+
+def tell_all(language: StoryLanguage, count: int, seed: int) -> list[Story]:
+    """`tell` as a list."""
+    return list(tell(language, count, seed))
 
 
 def _deck(cards: Sequence[T], rng: Random) -> Iterator[T]:
@@ -138,7 +141,7 @@ class _Balance:
 
 
 def _attempt(
-    kind: str, rng: Random, language: StoryLanguage, balance: _Balance, known: dict[str, Story]
+    kind: str, rng: Random, language: StoryLanguage, balance: _Balance, known: SeenTexts
 ) -> Story | None:
     """A new story of this kind, or None after a number of tries."""
     for _ in range(200):

@@ -5,33 +5,33 @@ the answer takes part in the loss, as much as the policy believes in it now (mem
 optimisation: Liang et al. 2018; maximum marginal likelihood: Guu et al. 2017). The paper has none.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from toolkit.methods.warm.explore import FoundPaths
 from toolkit.methods.warm.paths import path_hash
 
+MOST_IN_A_BYTE = 255  # codes, beside the one that stands for no step
+
 
 class Memory:
-    """Up to `size` different paths for each of N problems, most probable first."""
+    """Up to `size` different paths for each of N problems, most probable first.
 
-    def __init__(self, problems: int, size: int, longest: int, device: torch.device) -> None:
-        self.paths = torch.full((problems, size, longest, 3), -1, dtype=torch.int16, device=device)
+    `codes` is how many codes of operands and operators there are (`Layout`): if they are few, a path takes
+    a byte for each. 0 stands for no step.
+    """
+
+    def __init__(
+        self, problems: int, size: int, longest: int, device: torch.device, codes: int = 2**14
+    ) -> None:
+        dtype = torch.uint8 if codes <= MOST_IN_A_BYTE else torch.int16
+        self.paths = torch.zeros((problems, size, longest, 3), dtype=dtype, device=device)
         self.scores = torch.full((problems, size), -torch.inf, device=device)  # log-probability, last seen
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """What a checkpoint keeps, and what ranks share."""
+        """What a checkpoint keeps."""
         return {"paths": self.paths, "scores": self.scores}
-
-    def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Restore what a checkpoint of the same problems kept."""
-        for name, kept in self.tensors.items():
-            if tensors[name].shape != kept.shape or tensors[name].dtype != kept.dtype:
-                raise LookupError(f"{name} of these problems")
-            kept.copy_(tensors[name])
 
     @property
     def size(self) -> int:
@@ -39,21 +39,27 @@ class Memory:
 
     def recall(self, rows: Tensor) -> Tensor:
         """Paths [B, size, T, 3] in codes."""
-        return self.paths[rows].long()
+        return self.paths[rows].long() - 1
 
     def rescore(self, rows: Tensor, scores: Tensor) -> None:
         self.scores[rows] = scores
 
     def forget(self, rows: Tensor) -> None:
-        self.paths[rows] = -1
+        self.paths[rows] = 0
         self.scores[rows] = -torch.inf
+
+    def put(self, rows: Tensor, columns: Tensor, paths: Tensor, scores: Tensor) -> None:
+        """Remember paths (in codes) in these rows and columns, whatever was there."""
+        device = self.scores.device
+        self.paths[rows, columns] = (paths + 1).to(device, self.paths.dtype)
+        self.scores[rows, columns] = scores.to(device)
 
     def add(self, rows: Tensor, found: FoundPaths) -> None:
         """Remember paths (in codes); found.problem counts within rows."""
         if not len(found.problem):
             return
         new_paths, new_scores = _by_problem(found, len(rows), self.size)
-        paths = torch.cat([self.paths[rows].long(), new_paths], 1)
+        paths = torch.cat([self.recall(rows), new_paths], 1)
         scores = torch.cat([self.scores[rows], new_scores], 1)
         # Equal paths lie side by side once sorted by hash; a stable sort keeps the remembered one first.
         digests, order = path_hash(paths).sort(dim=1, stable=True)
@@ -63,7 +69,7 @@ class Memory:
         kept, best = scores.topk(self.size, 1)
         chosen = order.gather(1, best)[..., None, None].expand(-1, -1, *paths.shape[2:])
         nothing = kept.isinf()[..., None, None]
-        self.paths[rows] = paths.gather(1, chosen).masked_fill(nothing, -1).to(torch.int16)
+        self.paths[rows] = (paths.gather(1, chosen).masked_fill(nothing, -1) + 1).to(self.paths.dtype)
         self.scores[rows] = kept
 
 

@@ -17,6 +17,7 @@ from toolkit.methods.base import (
     nothing,
 )
 from toolkit.methods.neural import Neural
+from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm.config import WarmConfig
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Warm(Neural["Policy"]):
     section = "warm"
     Config = WarmConfig
     distributed = True
+    learns_in_parts = True
     config: WarmConfig
 
     @property
@@ -70,6 +72,14 @@ class Warm(Neural["Policy"]):
 
     @classmethod
     def fit(cls, data: FitInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS) -> Self:
+        from toolkit.methods.warm.train import train
+
+        return train(cls, data, folder, options)
+
+    @classmethod
+    def fit_prepared(
+        cls, data: PreparedInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS
+    ) -> Self:
         from toolkit.methods.warm.train import train
 
         return train(cls, data, folder, options)

@@ -31,6 +31,10 @@ class Layout:
     def first_result(self) -> int:
         return len(self.constants) + MAX_NUMBERS
 
+    def codes(self, longest: int) -> int:
+        """How many codes there are in paths of so many steps."""
+        return max(self.first_result + longest, len(self.operators))
+
     def to_slots(self, paths: Tensor, n: int) -> Tensor:
         return self._shifted(paths, self.first_result, n - MAX_NUMBERS)
 

@@ -13,10 +13,13 @@ would cancel the reward of the first step of every two-step equation.
 
 All randomness of an epoch comes from (seed, epoch), so a run that was stopped and resumed ends with the
 same weights, bit for bit, as one that was not.
+
+A rank holds the problems that it owns, and what was found for them (`toolkit.methods.warm.shards`). One
+process is the case of one shard.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -24,17 +27,20 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from toolkit.data import ProblemSet, vocabulary_of
-from toolkit.equations import search
-from toolkit.methods.base import HISTORY, STEP_COST, Epoch, FitInput, FitOptions, Origin, no_problems
+from toolkit.data import Vocabulary, vocabulary_of
+from toolkit.methods.base import HISTORY, Epoch, FitInput, FitOptions, Origin, no_problems
+from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.explore import FoundPaths, explore, in_codes, path_log_prob
 from toolkit.methods.warm.memory import Memory
 from toolkit.methods.warm.method import Warm
 from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.policy import Encoded, Policy
-from toolkit.nn.batches import Batch, ProblemTensors, to_tensors
-from toolkit.nn.checkpoint import load_training, not_of_this, save_training
+from toolkit.methods.warm.remembered import load_memory, remove_other_memories, save_memory
+from toolkit.methods.warm.sharded import prepared_shard
+from toolkit.methods.warm.shards import Shard, shard_of
+from toolkit.nn.batches import Batch, like_lengths
+from toolkit.nn.checkpoint import load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.seeds import seeded
 from toolkit.nn.workers import ALONE, WorkerGroup
@@ -42,65 +48,77 @@ from toolkit.nn.workers import ALONE, WorkerGroup
 Method = TypeVar("Method", bound=Warm)
 
 
-def train(method: type[Method], data: FitInput, folder: Path | None, options: FitOptions) -> Method:
+def train(
+    method: type[Method], data: FitInput | PreparedInput, folder: Path | None, options: FitOptions
+) -> Method:
     """Train on problems with answers; the arguments are those of `StepOne.fit`."""
-    if not len(data.problems):
+    if not data.size:
         raise no_problems()
     keep_freed_memory()
     config, workers = method.settings(data.config), options.workers or ALONE
     data, device = replace(data, config=config), options.device or torch.device("cpu")
-    vocabulary = vocabulary_of(data.problems, config.train.min_count)
+    vocabulary = _vocabulary(data, config.train.min_count)
     with seeded(data.seed, 0):
-        policy = method.new_network(len(vocabulary), data.problems.constants, config).to(device)
+        policy = method.new_network(len(vocabulary), data.constants, config).to(device)
     warm = method(policy, vocabulary, config, Origin.of(data))
     optimizer = torch.optim.Adam(
         policy.parameters(), lr=config.train.lr, weight_decay=config.train.weight_decay
     )
-    memory = Memory(len(data.problems), max(config.train.memory, 1), config.model.max_steps, device)
-    if options.resume and folder is not None:
-        method.check_same(folder, data)
-        extra, warm.history = load_training(folder, policy, optimizer, HISTORY)
-        _restore(memory, extra, data.problems, policy.layout, folder)
+    layout, longest = policy.layout, config.model.max_steps
+    owned, kept = len(workers.owned(data.size)), max(config.train.memory, 1)
+    memory = Memory(owned, kept, longest, device, layout.codes(longest))
+    state = options.state or folder if options.resume else None
+    if state is not None:
+        method.check_same(state, data)
+    is_new = state is None and options.start is None and config.train.search > 0
+    shard = _shard(data, vocabulary, layout, config, workers, memory if is_new else None)
+    counts = shard.tensors.counts
+    if state is not None:
+        _, warm.history = load_training(state, policy, optimizer, HISTORY)
+        load_memory(state, len(warm.history), memory, workers, layout, counts)
     elif options.start is not None:
-        extra, _ = load_training(options.start, policy, None, HISTORY)
-        _restore(memory, extra, data.problems, policy.layout, options.start)
-    elif config.train.search:
-        _remember_search(memory, data.problems, policy.layout, config, workers)
-    run = _Training(
-        to_tensors(data.problems, vocabulary),
-        gold_paths(data, policy.layout, config.model.max_steps),
-        data.seed,
-        config,
-        policy,
-        optimizer,
-        memory,
-        device,
-        workers,
-        options.on_batch,
-    )
+        _, before = load_training(options.start, policy, None, HISTORY)
+        load_memory(options.start, len(before), memory, workers, layout, counts)
+    run = _Training(shard, data.seed, config, policy, optimizer, memory, device, workers, options.on_batch)
     for epoch in range(len(warm.history) + 1, config.train.epochs + 1):
         warm.history.append(run.epoch(epoch))
-        if workers.is_rank_zero and folder is not None:
-            history = [asdict(figures) for figures in warm.history]
-            save_training(folder, policy, optimizer, memory.tensors, history)
-            warm.save(folder)
+        if folder is not None:
+            _save(folder, warm, optimizer, memory, workers)
         options.on_epoch(warm.history[-1])
         if _has_settled(warm.history, config.train.patience):
             break
     return warm
 
 
-def _restore(
-    memory: Memory, tensors: Mapping[str, Tensor], problems: ProblemSet, layout: Layout, folder: Path
+def _vocabulary(data: FitInput | PreparedInput, min_count: int) -> Vocabulary:
+    if isinstance(data, PreparedInput):
+        return data.problems.vocabulary(min_count)
+    return vocabulary_of(data.problems, min_count)
+
+
+def _shard(
+    data: FitInput | PreparedInput,
+    vocabulary: Vocabulary,
+    layout: Layout,
+    config: WarmConfig,
+    workers: WorkerGroup,
+    memory: Memory | None,
+) -> Shard:
+    if isinstance(data, PreparedInput):
+        return prepared_shard(data, vocabulary, layout, config, workers, memory)
+    return shard_of(data, vocabulary, layout, config, workers, memory)
+
+
+def _save(
+    folder: Path, warm: Warm, optimizer: torch.optim.Optimizer, memory: Memory, workers: WorkerGroup
 ) -> None:
-    """The memory of a checkpoint of the same problems. Paths that these problems can't have are an error."""
-    counts = torch.tensor([len(numbers) for numbers in problems.numbers])
-    try:
-        memory.restore(tensors)
-    except (LookupError, RuntimeError):
-        raise not_of_this(folder) from None
-    if not layout.are_paths(memory.paths.cpu(), counts) or bool(memory.scores.isnan().any()):
-        raise not_of_this(folder)
+    """The state after an epoch. A kill leaves the one before or the one after it, never one between."""
+    epoch = len(warm.history)
+    save_memory(folder, epoch, memory, workers)
+    if workers.is_rank_zero:
+        save_training(folder, warm.policy, optimizer, {}, [asdict(figures) for figures in warm.history])
+        warm.save(folder)
+    remove_other_memories(folder, epoch)
 
 
 def _has_settled(history: Sequence[Epoch], patience: int) -> bool:
@@ -109,37 +127,11 @@ def _has_settled(history: Sequence[Epoch], patience: int) -> bool:
     return bool(patience) and len(losses) > patience and min(losses[-patience:]) >= min(losses[:-patience])
 
 
-def _remember_search(
-    memory: Memory, problems: ProblemSet, layout: Layout, config: WarmConfig, workers: WorkerGroup
-) -> None:
-    """Fill the memory with the candidates of exhaustive search, the shorter the likelier."""
-    searched = torch.arange(workers.rank, len(problems), workers.world_size)
-    problems = problems.take(searched.tolist())
-    found = search(problems.numbers, problems.answers, config.train.search, layout.constants)
-    rows, paths, lengths = [], [], []
-    for row, (values, candidates) in enumerate(zip(problems.numbers, found, strict=True)):
-        for candidate in candidates:
-            path = layout.path(candidate.template, len(values), config.model.max_steps)
-            if path is not None:
-                rows.append(row)
-                paths.append(path)
-                lengths.append(sum(step[0] >= 0 for step in path))
-    if rows:
-        device = memory.scores.device
-        likely = -STEP_COST * torch.tensor(lengths, dtype=torch.float, device=device)
-        memory.add(
-            searched.to(device),
-            FoundPaths(torch.tensor(rows, device=device), torch.tensor(paths, device=device), likely),
-        )
-    workers.share_rows(list(memory.tensors.values()), searched)
-
-
 @dataclass(frozen=True)
 class _Training:
     """What stays the same over the epochs."""
 
-    data: ProblemTensors
-    gold: Tensor  # [N, T, 3] paths of D_s
+    shard: Shard
     seed: int
     config: WarmConfig
     policy: Policy
@@ -155,20 +147,16 @@ class _Training:
         for group in self.optimizer.param_groups:
             group["lr"] = settings.lr * settings.lr_decay ** ((epoch - 1) // settings.lr_decay_every)
         total, reached = 0.0, 0.0
-        own_rows: list[Tensor] = []
         policy.train()
         with seeded(self.seed, epoch) as generator:
             drawing = _exploration_generator(workers, generator, self.seed, epoch)
-            for batch in self.data.shuffled(settings.batch, generator):
-                size = len(batch.rows)
-                own = workers.shard(batch, has_gold(self.gold[batch.rows]))
-                own_rows.append(own.rows)
+            for rows in like_lengths(self.shard.lengths, settings.batch, generator):
+                size, own = len(rows), workers.own_rows(rows)
                 self.optimizer.zero_grad(set_to_none=True)
-                if len(own.rows):
-                    gold = self.gold[own.rows].to(self.device)
-                    losses, found = batch_losses(
-                        policy, own.to(self.device), gold, self.config, self.memory, drawing
-                    )
+                if len(own):
+                    batch = self.shard.tensors.batch(own).to(self.device)
+                    gold = self.shard.gold[own].long().to(self.device)
+                    losses, found = batch_losses(policy, batch, gold, self.config, self.memory, drawing)
                     if losses.requires_grad:  # not if nothing was found and failures have no penalty
                         (losses.sum() / size).backward()
                     total += float(losses.detach().sum())
@@ -177,21 +165,9 @@ class _Training:
                     torch.nn.utils.clip_grad_norm_(policy.parameters(), settings.clip)
                     self.optimizer.step()
                 self.on_batch(size)
-        workers.share_rows(list(self.memory.tensors.values()), torch.cat(own_rows))
         total, reached = workers.sum(total, reached)
-        seconds, count = time.perf_counter() - start, len(self.data)
+        seconds, count = time.perf_counter() - start, len(self.shard.lengths)
         return Epoch(epoch, total / count, reached / count, seconds, count / seconds)
-
-
-def gold_paths(data: FitInput, layout: Layout, longest: int) -> Tensor:
-    """The paths [N, T, 3] of D_s in codes; -1 for a problem that is not in it, or whose path is too long."""
-    paths = torch.full((len(data.problems), longest, 3), -1)
-    for row, (problem_id, numbers) in enumerate(zip(data.problems.ids, data.problems.numbers, strict=True)):
-        template = data.known.get(problem_id)
-        path = None if template is None else layout.path(template, len(numbers), longest)
-        if path is not None:
-            paths[row] = torch.tensor(path)
-    return paths
 
 
 def has_gold(gold: Tensor) -> Tensor:

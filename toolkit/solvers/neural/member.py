@@ -230,7 +230,7 @@ def _run_epoch(
     operators = len(network.tokens.operators)
     problems, depths = examples.problems[lessons.learnt], examples.depths(operators)[lessons.learnt]
     total = weights = 0.0
-    batches = like_lengths(tensors.all.lengths[problems], config.batch, generator)
+    batches = like_lengths(tensors.lengths[problems], config.batch, generator)
     for done, chosen in enumerate(batches, 1):
         chosen = chosen[depths[chosen].argsort(descending=True, stable=True)]
         batch = _without_some_words(tensors.batch(problems[chosen]), config.word_dropout, generator)

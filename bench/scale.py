@@ -1,0 +1,261 @@
+"""What 10⁴, 10⁵ and 10⁶ problems cost: memory, speed, checkpoints. Growth, not absolute figures.
+
+    python bench/scale.py --sizes 10000,100000 --out scale.json         half an hour on two cores
+    python bench/scale.py --sizes 10000,100000,1000000 --steps data     the commands on data alone
+
+Problems of `warmkit data generate`, a small model, two Ray workers of this machine. Every step is the command
+that a user gives, in a process of its own. Its peak of memory is what the kernel says of it and of the
+workers that it starts (VmHWM: pages that are shared count in each).
+
+    data     `data generate`, `data check --no-search`, `data split`: rows a second, peak of memory
+    train    `train` on a folder of parts: problems a second prepared and trained, seconds outside of both
+             (Ray starts and ends, shards are read, checkpoints are stored), peak of the driver and of a
+             worker, size of a checkpoint
+    generate `generate` to a folder of parts: problems a second, peak of the driver and of a worker
+    shard    what one of two ranks holds: its shard of 8,192 prepared problems that are repeated until there
+             are enough, and 20 batches of training, without Ray; seconds to read it, to save its memory
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolkit.cli.output import echo, print_table
+from toolkit.config import load_config
+from toolkit.equations import DEFAULT_CONSTANTS
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.methods.warm.prepare import prepare
+
+# One of two ranks: reads its shard, trains 20 batches, saves what it remembers.
+SHARD = """
+import json, resource, sys, tempfile, time
+from dataclasses import replace
+from pathlib import Path
+import torch
+from toolkit.config import load_config
+from toolkit.data.prepared import KnownShare, read_prepared
+from toolkit.methods.prepared import PreparedInput
+from toolkit.methods.warm import Warm
+from toolkit.methods.warm.memory import Memory
+from toolkit.methods.warm.remembered import save_memory
+from toolkit.methods.warm.sharded import prepared_shard
+from toolkit.methods.warm.train import batch_losses
+from toolkit.nn.batches import like_lengths
+from toolkit.nn.workers import WorkerGroup
+
+folder, size, *settings = sys.argv[1:]
+torch.set_num_threads(1)
+ready, config = read_prepared(Path(folder)), load_config(Warm.Config, None, settings)
+times = max(1, round(int(size) / len(ready)))
+many = replace(ready, problems=times * len(ready), parts=ready.parts * times)
+workers, longest = WorkerGroup(0, 2), config.model.max_steps
+vocabulary = many.vocabulary(config.train.min_count)
+policy = Warm.new_network(len(vocabulary), many.constants, config)
+owned = len(workers.owned(len(many)))
+memory = Memory(owned, config.train.memory, longest, torch.device("cpu"), policy.layout.codes(longest))
+begun = time.process_time()
+data = PreparedInput(many, KnownShare(0, None, 0), config)
+shard = prepared_shard(data, vocabulary, policy.layout, config, workers, memory)
+read = time.process_time()
+optimizer, generator = torch.optim.Adam(policy.parameters()), torch.Generator().manual_seed(0)
+for i, rows in enumerate(like_lengths(shard.lengths, config.train.batch, generator)):
+    if i == 20:
+        break
+    own = workers.own_rows(rows)
+    losses, _ = batch_losses(
+        policy, shard.tensors.batch(own), shard.gold[own].long(), config, memory, generator
+    )
+    optimizer.zero_grad()
+    losses.sum().backward()
+    optimizer.step()
+trained = time.process_time()
+with tempfile.TemporaryDirectory() as out:
+    save_memory(Path(out), 1, memory, workers)
+    saved = sum(path.stat().st_size for path in Path(out).iterdir())
+tensors = [value for value in vars(shard.tensors).values() if isinstance(value, torch.Tensor)]
+tensors += [shard.gold, shard.lengths, *memory.tensors.values()]
+print(json.dumps({
+    "problems": len(many),
+    "read_core_seconds": read - begun,
+    "save_core_seconds": time.process_time() - trained,
+    "checkpoint_mb": saved / 1e6,
+    "bytes_a_problem": sum(tensor.nbytes for tensor in tensors) / owned,
+    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+}))
+"""
+
+SMALL = ("model.hidden=32", "model.embedding=32", "model.max_steps=4", "train.search=1", "train.epochs=2")
+WORKER = b"ray::"  # of the names of Ray's workers, training or not
+POLL = 0.2  # seconds
+MB = 1_000_000
+
+
+@dataclass
+class Step:
+    """What a command took and said."""
+
+    command: str
+    problems: int
+    seconds: float
+    cpu_seconds: float  # of the process itself, not of workers
+    driver_mb: float
+    worker_mb: float  # the largest worker, 0 without any
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def peaks(process: int) -> Iterator[tuple[bool, float]]:
+    """For a process and its descendants: whether it is a worker of Ray, and its peak of memory in MB."""
+    with suppress(OSError):
+        name = Path(f"/proc/{process}/cmdline").read_bytes()
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                yield name.startswith(WORKER), int(line.split()[1]) * 1024 / MB
+        for thread in Path(f"/proc/{process}/task").glob("*/children"):
+            for child in thread.read_text().split():
+                yield from peaks(int(child))
+
+
+def run(problems: int, *arguments: object) -> Step:
+    """A command of warmkit, with `--json`."""
+    words = [*map(str, arguments), "--json"]
+    begun, driver, worker = time.perf_counter(), 0.0, 0.0
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "toolkit.cli", *words]
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=said, stderr=errors)
+        while process.poll() is None:
+            for i, (is_worker, peak) in enumerate(peaks(process.pid)):
+                driver, worker = max(driver, 0 if i else peak), max(worker, peak if is_worker else 0)
+            time.sleep(POLL)
+        seconds, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        said.seek(0)
+        errors.seek(0)
+        if process.returncode:
+            raise click.ClickException(f"{' '.join(words)}: {errors.read()[-2000:]}")
+        figures = json.loads(said.read())
+    name = " ".join(words[: 2 if words[0] == "data" else 1])
+    return Step(name, problems, seconds, cpu, driver, worker, figures)
+
+
+def data_steps(size: int, folder: Path) -> Iterator[Step]:
+    made = folder / "parts" / "problems.parquet"
+    yield run(size, "data", "generate", "--count", size, "--seed", 1, "--out", made)
+    yield run(size, "data", "check", folder / "parts", "--no-search")
+    yield run(size, "data", "split", folder / "parts", "--out", folder / "split.parquet")
+
+
+def train_step(size: int, folder: Path, workers: int) -> Step:
+    settings = [word for setting in SMALL for word in ("--set", setting)]
+    out = folder / "model"
+    step = run(
+        size, "train", folder / "parts", "--out", out, "--workers", workers, "--constants", "1,π", *settings
+    )
+    epochs = json.loads((out / "model.json").read_text())["history"]
+    trained = sum(epoch["seconds"] for epoch in epochs)
+    checkpoint = [*out.glob("memory-*.safetensors"), out / "training.safetensors"]
+    step.figures = {
+        "prepared_per_second": size / step.figures["preparation_seconds"],
+        "trained_per_second": size * len(epochs) / trained,
+        "seconds_outside": step.seconds - trained - step.figures["preparation_seconds"],
+        "checkpoint_mb": sum(path.stat().st_size for path in checkpoint) / MB,
+        "reached": epochs[-1]["reached"],
+    }
+    return step
+
+
+def generate_step(size: int, folder: Path, workers: int) -> Step:
+    given = ("--model", folder / "model", folder / "parts", "--width", 4)
+    step = run(size, "generate", *given, "--out", folder / "candidates", "--workers", workers)
+    found = step.figures
+    step.figures = {"generated_per_second": size / found["seconds"], "reached": found["reached"] / size}
+    return step
+
+
+def shard_steps(sizes: Sequence[int]) -> Iterator[Step]:
+    """What one of two ranks holds, at the default sizes of a model but for its width."""
+    settings = ("model.hidden=32", "model.embedding=32")
+    with tempfile.TemporaryDirectory() as temporary:
+        made, config = Path(temporary) / "problems.parquet", load_config(WarmConfig, None, settings)
+        run(8_192, "data", "generate", "--count", 8_192, "--seed", 1, "--out", made)
+        ready = prepare(made, Path(temporary) / "prepared", DEFAULT_CONSTANTS, config)
+        for size in sizes:
+            command = [sys.executable, "-c", SHARD, str(ready.folder), str(size), *settings]
+            begun = time.perf_counter()
+            figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            peak, core = figures.pop("peak_mb"), figures["read_core_seconds"] + figures["save_core_seconds"]
+            yield Step(
+                "shard", figures.pop("problems"), time.perf_counter() - begun, core, peak, 0.0, figures
+            )
+
+
+@click.command()
+@click.option("--sizes", default="10000,100000", show_default=True, help="Problems, separated by commas.")
+@click.option("--steps", default="data,train,generate,shard", show_default=True)
+@click.option("--workers", default=2, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="A JSON file of all figures.")
+def main(sizes: str, steps: str, workers: int, out: Path | None) -> None:
+    """Measure growth: the figures of each size, and those of the largest as a ratio to the smallest."""
+    measured: list[Step] = []
+    if "shard" in steps:
+        for step in shard_steps([int(size) for size in sizes.split(",")]):
+            measured.append(step)
+            show(step)
+    for size in map(int, sizes.split(",") if steps != "shard" else ()):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            done = data_steps(size, folder)
+            if "data" not in steps:
+                done = iter([next(done)])
+            for step in done:
+                measured.append(step)
+                show(step)
+            if "train" in steps:
+                measured.append(train_step(size, folder, workers))
+                show(measured[-1])
+            if "generate" in steps and "train" in steps:
+                measured.append(generate_step(size, folder, workers))
+                show(measured[-1])
+    if out is not None:
+        out.write_text(json.dumps([asdict(step) for step in measured], indent=1))
+    growth(measured)
+
+
+def show(step: Step) -> None:
+    figures = {name: value for name, value in step.figures.items() if isinstance(value, float)}
+    shown = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
+    memory = f"driver {step.driver_mb:.0f} MB, worker {step.worker_mb:.0f} MB"
+    times = f"{step.seconds:.1f} s ({step.cpu_seconds:.1f} s of a core)"
+    echo(f"{step.command}, {step.problems:,}: {times}, {memory}{', ' if shown else ''}{shown}")
+
+
+def growth(measured: Sequence[Step]) -> None:
+    """The largest size as a ratio to the smallest, for each command."""
+    rows = []
+    for command in dict.fromkeys(step.command for step in measured):
+        of_command = [step for step in measured if step.command == command]
+        first, last = of_command[0], of_command[-1]
+        rows.append(
+            (
+                command,
+                f"{last.problems / first.problems:.0f}",
+                f"{last.driver_mb / first.driver_mb:.2f}",
+                f"{last.worker_mb / first.worker_mb:.2f}" if first.worker_mb else "–",
+                f"{last.cpu_seconds / first.cpu_seconds:.1f}",
+            )
+        )
+    print_table("growth", rows, ("command", "problems", "driver", "worker", "core seconds"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Training on prepared parts of a problem set."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from safetensors.torch import load_file
+from tiny import WARM
+
+from toolkit.config import load_config
+from toolkit.data import read_problems, write_table
+from toolkit.data.prepared import known_share
+from toolkit.data.skipped import SkippedRows
+from toolkit.data.split import chosen_gold
+from toolkit.errors import WarmkitError
+from toolkit.methods import FitInput, FitOptions
+from toolkit.methods.prepared import PreparedInput
+from toolkit.methods.warm import Warm
+from toolkit.methods.warm import prepare as preparing
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.methods.warm.prepare import prepare
+
+CONFIG = load_config(WarmConfig, None, (*WARM, "train.search=2", "train.batch=16", "train.epochs=2"))
+
+
+@pytest.fixture(scope="module")
+def problems():
+    return read_problems("bundled:en").take(range(60))
+
+
+@pytest.fixture
+def parts(problems, tmp_path, monkeypatch):
+    """The problems in two files, which are prepared in parts of 16."""
+    monkeypatch.setattr(preparing, "PART", 16)
+    write_table(problems.table[:25], tmp_path / "parts" / "a.parquet")
+    write_table(problems.table[25:], tmp_path / "parts" / "b.jsonl")
+    return tmp_path / "parts"
+
+
+def prepared(parts, **more):
+    constants = read_problems("bundled:en").constants
+    return prepare(parts, parts.parent / "prepared", constants, CONFIG, **more)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_prepared_parts_train_what_problems_in_memory_train_bit_for_bit(problems, parts, share):
+    ready = prepared(parts)
+    assert [part.rows for part in ready.parts] == [16, 9, 16, 16, 3]
+    chosen, known = chosen_gold(problems, share, 3), known_share(ready, share, 3)
+    folders = parts.parent / "memory", parts.parent / "in parts"
+    here = Warm.fit(FitInput(problems, chosen, CONFIG, 3), folders[0])
+    there = Warm.fit_prepared(PreparedInput(ready, known, CONFIG, 3), folders[1])
+    assert there.vocabulary == here.vocabulary
+    assert there.origin.known == here.origin.known == len(chosen)
+    for file in ("training.safetensors", "memory-0002-0-of-1.safetensors"):
+        in_memory, in_parts = (load_file(folder / file) for folder in folders)
+        for name, tensor in in_memory.items():
+            assert tensor.equal(in_parts[name]), name
+
+
+def test_a_preparation_is_reused_while_data_and_settings_are_the_same(parts, monkeypatch):
+    done = []
+
+    def run(preparation, given):
+        for part in given:
+            done.append(part.number)
+            yield preparation(part)
+
+    first = prepared(parts, run=run)
+    assert done == [0, 1, 2, 3, 4]
+    assert prepared(parts, run=run) == first and len(done) == 5
+    with (parts / "b.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "new", "text": "Ann has 5 of 6 pens", "answer": 1}) + "\n")
+    assert prepared(parts, run=run).digest != first.digest and len(done) == 10
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut off", "changed"])
+def test_a_part_that_is_not_what_was_prepared_is_a_sentence(parts, damage):
+    ready = prepared(parts)
+    path = ready.folder / "part-000003.parquet"
+    if damage == "gone":
+        path.unlink()
+    elif damage == "cut off":
+        path.write_bytes(path.read_bytes()[:-100])
+    else:
+        pl.read_parquet(path).with_columns(answer=pl.col("answer") + 1).write_parquet(path)
+    told = "there is no such file" if damage == "gone" else "it is not what was prepared"
+    with pytest.raises(WarmkitError, match=rf"part-000003\.parquet: {told}"):
+        Warm.fit_prepared(PreparedInput(ready, known_share(ready, 0, 0), CONFIG), parts.parent / "model")
+
+
+def test_bad_rows_and_repeated_ids_of_parts_are_named_or_left_out(problems, parts):
+    write_table(problems.table[3:5], parts / "c.parquet")
+    with (parts / "b.jsonl").open("a") as file:
+        file.write('{"id": "x", "text": "no number", "answer": 1}\n')
+    with pytest.raises(WarmkitError, match=r"b\.jsonl, line 36, id x: its text has no number"):
+        prepared(parts)
+    assert not (parts.parent / "prepared").exists()
+    skipped = SkippedRows()
+    ready = prepared(parts, skipped=skipped)
+    assert len(ready) == 60 and ready.skipped == 3
+    places = [(Path(row.file).name, row.line) for row in skipped.first]
+    assert places == [("b.jsonl", 36), ("c.parquet", 1), ("c.parquet", 2)]
+    assert pl.concat(ready.frames(("id",)))["id"].to_list() == list(problems.ids)
+
+
+def test_a_run_is_not_resumed_on_other_parts(parts):
+    ready, folder = prepared(parts), parts.parent / "model"
+    Warm.fit_prepared(PreparedInput(ready, known_share(ready, 0, 0), CONFIG), folder)
+    (parts / "b.jsonl").unlink()
+    other = prepared(parts)
+    given = PreparedInput(other, known_share(other, 0, 0), CONFIG)
+    with pytest.raises(WarmkitError, match="the data changed"):
+        Warm.fit_prepared(given, folder, FitOptions(resume=True))

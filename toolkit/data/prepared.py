@@ -1,0 +1,188 @@
+"""Problem sets that are prepared for training: masked, with gold templates and what search finds, in parts.
+
+A prepared set is a folder with prepared.json, words.parquet (how often each word is in the texts) and one
+Parquet file for each part. It is named by a digest of its problems and settings, and read part by part. Each
+file is compared with the digest that prepared.json has of it.
+"""
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+from toolkit.data.schema import MAX_NUMBERS
+from toolkit.data.split import Keys, order_keys
+from toolkit.data.vocabulary import Vocabulary, vocabulary_of_counts
+from toolkit.equations import Constant, parse_constant
+from toolkit.errors import WarmkitError
+from toolkit.storage.description import Description, damaged, read_description
+from toolkit.storage.files import read_bytes
+from toolkit.storage.tables import as_schema, guarded
+
+FORMAT = "warmkit-prepared-1"
+DESCRIPTION = "prepared.json"
+WORDS = "words.parquet"
+
+PREPARED = pl.Schema(
+    {
+        "id": pl.String(),
+        "tokens": pl.String(),  # separated by spaces
+        "length": pl.Int16(),  # tokens of the text
+        "lang": pl.String(),
+        "numbers": pl.String(),  # exact: "3 1/4", separated by spaces
+        "values": pl.List(pl.Float64),  # the numbers as floats
+        "written": pl.List(pl.UInt8),  # how they are written: toolkit.data.numbers.Written
+        "answer": pl.Float64(),
+        "tolerance": pl.Float64(),
+        "has_equation": pl.Boolean(),
+        "gold": pl.String(),  # the template of a gold equation that holds
+        "paths": pl.List(pl.Int16),  # of what search finds: its steps in codes, one path after the other
+    }
+)
+
+
+class PreparedFile(BaseModel):
+    """A file of a prepared set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[a-z0-9.-]+$")
+    rows: int = Field(ge=0)
+    sha256: str
+
+
+class PreparedDescription(Description):
+    digest: str
+    problems: int = Field(ge=0)
+    skipped: int = Field(ge=0)
+    constants: list[str]
+    words: PreparedFile
+    parts: list[PreparedFile]
+
+
+@dataclass(frozen=True)
+class PreparedSet:
+    """A prepared set: little is in memory before its parts are read."""
+
+    folder: Path
+    digest: str
+    problems: int
+    skipped: int  # bad rows that were left out
+    constants: tuple[Constant, ...]
+    words: PreparedFile
+    parts: tuple[PreparedFile, ...]
+
+    def __len__(self) -> int:
+        return self.problems
+
+    def frames(self, columns: tuple[str, ...] = tuple(PREPARED)) -> Iterator[pl.DataFrame]:
+        """The parts, one after the other. A part that is gone or changed is an error."""
+        schema = pl.Schema({name: PREPARED[name] for name in columns})
+        for part in self.parts:
+            yield self._read(part, schema)
+
+    def vocabulary(self, min_count: int) -> Vocabulary:
+        """The vocabulary of the texts."""
+        counts = self._read(self.words, pl.Schema({"word": pl.String, "count": pl.Int64}))
+        return vocabulary_of_counts(dict(counts.iter_rows()), numbers=MAX_NUMBERS, min_count=min_count)
+
+    def _read(self, file: PreparedFile, schema: pl.Schema) -> pl.DataFrame:
+        path = self.folder / file.name
+        content = read_bytes(path)
+        if sha256(content).hexdigest() != file.sha256:
+            raise WarmkitError(
+                f"{path}: it is not what was prepared: it was cut off, or changed. Delete the folder "
+                f"{self.folder}, and it is prepared again."
+            )
+        with guarded(path):
+            table = pl.read_parquet(io.BytesIO(content), columns=list(schema))
+        return as_schema(table, schema, str(path))
+
+
+@dataclass(frozen=True)
+class KnownShare:
+    """D_s as a share of the equations of a prepared set: those whose keys are not above a bound."""
+
+    seed: int
+    bound: tuple[int, int] | None  # None: no equation is used
+    count: int  # equations that hold, of those that are used
+
+    def chosen(self, part: pl.DataFrame) -> pl.Series:
+        """The gold template of each problem that is in D_s, null for the others."""
+        gold = part["gold"]
+        if self.bound is None:
+            return pl.Series("gold", [None] * len(part), dtype=pl.String)
+        keys = order_keys(part["id"], self.seed)
+        above = (keys[:, 0] > self.bound[0]) | ((keys[:, 0] == self.bound[0]) & (keys[:, 1] > self.bound[1]))
+        return gold.scatter(pl.Series(above).arg_true(), None)
+
+
+def known_share(prepared: PreparedSet, share: float, seed: int) -> KnownShare:
+    """The share of the equations that `gold_ids` chooses."""
+    nothing = KnownShare(seed, None, 0)
+    if not share:
+        return nothing
+    keys: list[Keys] = []
+    holds: list[pl.Series] = []
+    for part in prepared.frames(("id", "has_equation", "gold")):
+        some = part.filter("has_equation")
+        keys.append(order_keys(some["id"], seed))
+        holds.append(some["gold"].is_not_null())
+    both = np.concatenate(keys)
+    order = np.lexsort((both[:, 1], both[:, 0]))[: round(share * len(both))]
+    if not len(order):
+        return nothing
+    first, second = both[order[-1]]
+    return KnownShare(seed, (int(first), int(second)), int(pl.concat(holds).gather(order).sum()))
+
+
+def read_prepared(folder: Path) -> PreparedSet:
+    """The prepared set of a folder. Its parts are compared with their digests when they are read."""
+    path = folder / DESCRIPTION
+    written = read_description(path, "prepared set", FORMAT, PreparedDescription)
+    try:
+        constants = tuple(parse_constant(text) for text in written["constants"])
+    except ValueError as error:
+        raise damaged(path, "prepared set", f"constants: {error}") from None
+    return PreparedSet(
+        folder,
+        written["digest"],
+        written["problems"],
+        written["skipped"],
+        constants,
+        PreparedFile(**written["words"]),
+        tuple(PreparedFile(**part) for part in written["parts"]),
+    )
+
+
+def write_prepared_table(table: pl.DataFrame, path: Path) -> PreparedFile:
+    """Write a file of a prepared set; return what prepared.json says of it."""
+    with guarded(path, "written"):
+        table.write_parquet(path)
+    return PreparedFile(name=path.name, rows=len(table), sha256=sha256(path.read_bytes()).hexdigest())
+
+
+def describe_words(counts: Mapping[str, int], folder: Path) -> PreparedFile:
+    words = pl.DataFrame({"word": list(counts), "count": list(counts.values())})
+    return write_prepared_table(words, folder / WORDS)
+
+
+def description(
+    digest: str, constants: list[str], words: PreparedFile, parts: list[PreparedFile], skipped: int
+) -> dict[str, Any]:
+    """The content of prepared.json."""
+    return {
+        "format": FORMAT,
+        "digest": digest,
+        "problems": sum(part.rows for part in parts),
+        "skipped": skipped,
+        "constants": constants,
+        "words": words.model_dump(),
+        "parts": [part.model_dump() for part in parts],
+    }
