@@ -26,6 +26,7 @@ from padded import torch_gru
 from toolkit.cli.output import print_table
 from toolkit.config import load_config
 from toolkit.data import Candidates, ProblemSet, read_problems
+from toolkit.data.constants import choose_constants
 from toolkit.data.split import folds as split_folds
 from toolkit.loop.generation import candidates_of
 from toolkit.methods import FitInput, FitOptions, GenerateConfig
@@ -86,11 +87,17 @@ def fit(
 def cross_validated(
     bench: Bench, name: str, problems: ProblemSet, kinds: tuple[str, ...], from_gold: bool
 ) -> Iterator[Row]:
-    """One row a solver, which learns from gold equations or from answers alone."""
+    """One row a solver, which learns from gold equations or from answers alone.
+
+    From answers, the constants are those that the learnt folds ask for.
+    """
     found: dict[str, list[float]] = {kind: [] for kind in kinds}
     seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
     for learnt, tested in parts(problems, bench.folds):
-        candidates = None if from_gold else found_by_warm(learnt, bench.warm, bench.seed)
+        candidates = None
+        if not from_gold:
+            learnt = learnt.with_constants(choose_constants(learnt, seed=bench.seed).constants)
+            candidates = found_by_warm(learnt, bench.warm, bench.seed)
         for kind in kinds:
             start = time.perf_counter()
             solver = fit(kind, learnt, candidates, bench.settings, bench.seed)

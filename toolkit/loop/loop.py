@@ -227,8 +227,8 @@ class Loop:
     def _final_solver(self, round_: int) -> None:
         """The solver that the run ends with.
 
-        One that started from earlier rounds keeps some of what their wrong equations taught it. So it is
-        trained again, from scratch, as those are that it is compared with.
+        It is trained from scratch, as those are that it is compared with: one that starts from earlier
+        rounds, for the curve, has learnt longer, and other equations first.
         """
         self._solver(round_)
         if self._solver_before(round_) is not None:
