@@ -1,162 +1,182 @@
-"""What choosing buys: labels that each strategy needs, against random, over seeds.
+"""How many labels a strategy saves: labels(random) / labels(strategy) to a goal, with bootstrap intervals.
 
-    python bench/active.py --data FOLDER                              both tables
-    python bench/active.py --data FOLDER --only allarith --seeds 5
+    python bench/active.py --data FOLDER                                   all sets, batches of 10 and 40
+    python bench/active.py --data FOLDER --batch 10 --budget 30            as far as half an hour goes
+    python bench/active.py --data FOLDER --batch 10 --budget 30 --resume   half an hour more
+    python bench/active.py --data FOLDER --error 0 --error 0.05 --error 0.1 --successor lbf --workers 8
+    python bench/active.py --data FOLDER --strategy margin --strategy "margin active.random_share=0"
 
-FOLDER holds allarith.jsonl, ew10k.jsonl and math23k.jsonl in the native format (none comes with warmkit).
+FOLDER holds allarith.jsonl and math23k.jsonl in the native format (none comes with warmkit). Sets:
 
-    allarith   a sample of AllArith, with half as many problems of EW10K beside it that have answers only
-    math23k    a sample of Math23K's problems with three numbers or more
+    allarith   AllArith
+    numbers    Math23K's problems with three numbers or more
+    parts      Math23K's problems with percentages or fractions
 
-A run asks an oracle in rounds; gold equations are seen only where it was asked. Measured is the share of
-the problems with gold whose equation (annotated, or the likeliest found) is of the gold class. A seed draws
-the sample, the first model and all else, and all strategies share it: differences are paired.
+A piece is a strategy on a sample: a loop that asks an oracle in rounds. Gold equations are seen only where it
+was asked. Measured is the share of the pool whose equation (annotated, or the likeliest found) is of the gold
+class, and the same of problems that are never asked. A seed draws the sample, the first model and all else,
+and all strategies share it. Random runs until everything is annotated; goals are shares of what it comes to.
+Each piece is saved in OUT when it is done; OUT/labels.html and OUT/labels.md are the results.
 """
 
-import math
-import statistics
-import tempfile
-from collections.abc import Sequence
+import shlex
+import sys
+import time
 from pathlib import Path
 
 import click
-import polars as pl
-import torch
 
-from toolkit.cli.output import print_table
-from toolkit.config import load_config
-from toolkit.data import read_problems, write_table
-from toolkit.loop.config import LoopConfig
-from toolkit.loop.loop import Loop
-from toolkit.loop.run import create_run
-
-PROMISING = ("random", "hybrid", "least_confidence", "margin", "entropy")
-SETTINGS = (
-    *("warm.train.epochs=6", "later_epochs=2", "warm.train.search=2", "warm.model.hidden=96"),
-    *("stop.kappa=null", "active.random_share=0", "references=false", "solver_each_round=false"),
-    *(
-        "solver.epochs=1",
-        "solver.hidden=8",
-        "solver.embedding=8",
-        "solver.members=1",
-    ),  # the solver is not what is measured
-)
-
-
-def sample(data: Path, what: str, size: int, seed: int) -> pl.DataFrame:
-    if what == "allarith":
-        ours = read_problems(data / "allarith.jsonl").table.sample(size, seed=seed)
-        beside = read_problems(data / "ew10k.jsonl").table.sample(size // 2, seed=seed)
-        beside = beside.with_columns(id="ew10k-" + pl.col("id"))  # both sets count from one
-        return pl.concat([ours, beside]).with_columns(split=pl.lit("train"))
-    problems = read_problems(data / "math23k.jsonl", skip_bad=True)
-    many = [len(numbers) >= 3 for numbers in problems.numbers]
-    return problems.table.filter(pl.Series(many)).sample(size, seed=seed).with_columns(split=pl.lit("train"))
-
-
-def curve(
-    problems: pl.DataFrame, strategy: str, rounds: int, batch: int, seed: int, overrides: Sequence[str]
-) -> list[float]:
-    """Equation accuracy before anybody was asked and after each round."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_table(problems, root / "problems.parquet")
-        write_table(problems.head(1).with_columns(id=pl.lit("test")), root / "test.parquet")
-        config = load_config(
-            LoopConfig,
-            None,
-            (
-                *SETTINGS,
-                *(f"data={root / 'problems.parquet'}", f"test={root / 'test.parquet'}", f"seed={seed}"),
-                *(f"active.strategy={strategy}", f"active.batch={batch}", f"stop.rounds={rounds}"),
-                *overrides,
-            ),
-        )
-        run = create_run(root / "runs", "a", config)
-        Loop(run).run()
-        found = [value for _, _, name, value in run.ledger.metrics() if name == "gold_equivalent"]
-        run.ledger.close()
-    return found
-
-
-def labels_to(curve: Sequence[float], goal: float, batch: int) -> float:
-    """Labels at which a curve first comes to the goal, between rounds by a straight line."""
-    for i, value in enumerate(curve):
-        if value >= goal:
-            before = curve[i - 1] if i else goal
-            return batch * (i - (value - goal) / (value - before)) if i and value > before else batch * i
-    return math.inf
-
-
-def table(curves: dict[str, list[list[float]]], batch: int) -> list[tuple[str, ...]]:
-    """One row a strategy; the interval is of the paired difference to random (Student's t, 95 %)."""
-    goal = 0.95  # of everything annotated, which is 1 by the definition of what is measured
-    rows = []
-    for name, of_seeds in curves.items():
-        areas = [statistics.mean(of_seed) for of_seed in of_seeds]
-        gains = [area - statistics.mean(r) for area, r in zip(areas, curves["random"], strict=True)]
-        spread = "–"
-        if name != "random" and len(gains) > 1:
-            half = T95.get(len(gains) - 1, 2.0) * statistics.stdev(gains) / math.sqrt(len(gains))
-            mean = 100 * statistics.mean(gains)
-            spread = f"{mean:+.2f} ± {100 * half:.2f}"
-        needed = [labels_to(of_seed, goal, batch) for of_seed in of_seeds]
-        reached = [labels for labels in needed if math.isfinite(labels)]
-        told = (
-            f"{statistics.mean(reached):.0f}"
-            if len(reached) == len(needed)
-            else f"> {batch * (len(of_seeds[0]) - 1)}"
-        )
-        ends = statistics.mean(of_seed[-1] for of_seed in of_seeds)
-        begins = statistics.mean(of_seed[0] for of_seed in of_seeds)
-        rows.append(
-            (
-                name,
-                f"{100 * begins:.1f} → {100 * ends:.1f}",
-                f"{100 * statistics.mean(areas):.2f}",
-                spread,
-                told,
-            )
-        )
-    return rows
-
-
-T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
+from toolkit.active.acquire import find_strategy
+from toolkit.cli.hints import with_hint
+from toolkit.cli.output import echo, json_option, print_json, print_table, waiting
+from toolkit.cli.parameters import WORKERS, FiniteRange, address_option
+from toolkit.cli.pieces import executing, measuring
+from toolkit.cluster.session import ClusterSpec
+from toolkit.errors import WarmkitError
+from toolkit.labels.figures import Compared
+from toolkit.labels.markdown import ratio_text
+from toolkit.labels.pieces import Curve, Files, Protocol
+from toolkit.labels.plan import Plan, results_of
+from toolkit.labels.sets import SUBSETS, load_sets
+from toolkit.labels.write import PAGE, as_dict, write_labels
+from toolkit.methods import METHODS
+from toolkit.pieces.run import measuring_in, run
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--data", required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--only", type=click.Choice(["allarith", "math23k"]), multiple=True)
-@click.option("--strategies", default=",".join(PROMISING), show_default=True)
-@click.option("--seeds", default=5, show_default=True)
-@click.option("--size", default=300, show_default=True, help="Problems of the sample that have gold.")
-@click.option("--rounds", default=5, show_default=True)
-@click.option("--batch", default=15, show_default=True)
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE")
+@click.option("--data", required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--only", type=click.Choice(list(SUBSETS)), multiple=True, help="Only this set; may be repeated."
+)
+@click.option("--strategy", "strategies", multiple=True, default=("margin",), show_default=True)
+@click.option(
+    "--batch", "batches", multiple=True, type=click.IntRange(1, 1_000), default=(10, 40), show_default=True
+)
+@click.option(
+    "--error", "errors", multiple=True, type=FiniteRange(0, 1), default=(0.0,), help="Of the oracle."
+)
+@click.option("--seeds", type=click.IntRange(1, 1_000), default=10, show_default=True)
+@click.option(
+    "--asked", type=click.IntRange(10, 100_000), default=Protocol.asked, show_default=True, help="The pool."
+)
+@click.option("--others", type=click.IntRange(0, 100_000), default=Protocol.others, show_default=True)
+@click.option(
+    "--successor",
+    type=click.Choice(list(METHODS)),
+    help="Also learn the labels of warm with it, and its with warm.",
+)
+@click.option("--budget", type=FiniteRange(0, 1e9), metavar="MINUTES", help="Begin no piece after this time.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/labels"), show_default=True)
+@click.option("--resume", is_flag=True, help="Go on in a folder that has pieces; none is measured again.")
+@click.option("--workers", type=WORKERS, help="Measure this many pieces at once, on Ray.")
+@address_option
+@json_option
 def main(
     data: Path,
     only: tuple[str, ...],
-    strategies: str,
+    strategies: tuple[str, ...],
+    batches: tuple[int, ...],
+    errors: tuple[float, ...],
     seeds: int,
-    size: int,
-    rounds: int,
-    batch: int,
-    overrides: tuple[str, ...],
+    asked: int,
+    others: int,
+    successor: str | None,
+    budget: float | None,
+    out: Path,
+    resume: bool,
+    workers: int | None,
+    address: str | None,
+    as_json: bool,
 ) -> None:
-    names = ["random", *(name for name in strategies.split(",") if name != "random")]
-    for what in only or ("allarith", "math23k"):
-        curves: dict[str, list[list[float]]] = {name: [] for name in names}
-        for seed in range(seeds):
-            problems = sample(data, what, size, seed)
-            for name in names:
-                found = curve(problems, name, rounds, batch, seed, overrides)
-                curves[name].append(found)
-                click.echo(
-                    f"{what} seed {seed} {name}: " + " ".join(f"{100 * v:.1f}" for v in found), err=True
-                )
-        title = f"{what}: {size} problems with gold, {rounds} rounds of {batch}, {seeds} seeds"
-        headers = ("strategy", "equations right, %", "mean of the curve", "against random", "labels to 95 %")
-        print_table(f"{title}, {torch.get_num_threads()} threads", table(curves, batch), headers)
+    begun, interrupted = time.perf_counter(), False
+    spec = ClusterSpec(workers or 1, address=address) if workers or address else None
+    try:
+        for strategy in strategies:
+            find_strategy((strategy.split() or [""])[0])
+        with waiting(f"Reading {data}"):
+            sets = load_sets(only or tuple(SUBSETS), data)
+        plan = Plan(sets, Protocol(asked, others), strategies, batches, errors, seeds, successor)
+        with measuring_in(out, "pieces", resume):
+            files = Files(out)
+            results = results_of(plan, files)
+            done = sum(curve.is_done for curve in results.values())
+            if done < len(plan.order) and budget != 0:
+                try:
+                    measure(plan, files, results, done, spec, None if budget is None else 60 * budget)
+                except KeyboardInterrupt:
+                    interrupted = True
+            written = write_labels(plan, files, command())
+    except WarmkitError as error:
+        raise click.ClickException(with_hint(error)) from None
+    if as_json:
+        print_json({"out": str(out), **as_dict(written), "seconds": time.perf_counter() - begun})
+    else:
+        show(written.rows)
+        counts = written.counts
+        echo(f"{counts['measured']} pieces measured, {counts['failed']} failed, {counts['left']} not run.")
+        echo(f"Page in {out / PAGE} ({time.perf_counter() - begun:.0f} s)")
+    if interrupted:
+        sys.exit(130)
+
+
+def measure(
+    plan: Plan,
+    files: Files,
+    results: dict[str, Curve],
+    done: int,
+    spec: ClusterSpec | None,
+    seconds: float | None,
+) -> None:
+    import torch
+
+    from toolkit.compute import LocalCompute
+    from toolkit.labels.measure import PieceWorker
+
+    torch.set_num_threads(1)
+    there = Files(files.folder.absolute())
+    worker = PieceWorker(plan.sets, plan.protocol, there, LocalCompute(torch.device("cpu")))
+    with (
+        executing(worker, there.folder, spec) as executor,
+        measuring("piece", len(plan.order), done, told) as watch,
+    ):
+        run(plan, results, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
+
+
+def told(curve: Curve) -> str:
+    if not curve.is_done:
+        return f"failed: {curve.error}"
+    right = " ".join(f"{100 * point.pool:.0f}" for point in curve.points)
+    return f"{right} ({curve.seconds:.0f} s)"
+
+
+def show(rows: list[Compared]) -> None:
+    shown = [
+        (
+            row.set,
+            row.strategy,
+            str(row.batch),
+            f"{100 * row.error:g} %",
+            f"{100 * ratio.goal:g} %",
+            ratio_text(ratio),
+        )
+        for row in rows
+        for ratio in row.labels
+    ]
+    if shown:
+        print_table(
+            "labels: random / strategy", shown, ("set", "strategy", "batch", "errors", "goal", "labels")
+        )
+
+
+def command() -> str:
+    """The command, without what only says how far it goes."""
+    words, kept = iter(sys.argv[1:]), []
+    for word in words:
+        if word in ("--budget", "--workers", "--address", "--out"):
+            next(words, None)
+        elif word not in ("--resume", "--json"):
+            kept.append(word)
+    return shlex.join(["python", "bench/active.py", *kept])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from toolkit.active.acquire import (
     STRATEGIES,
     Pool,
     choose,
-    committee,
     dropout,
     entropy,
     farthest_first,
@@ -51,7 +50,6 @@ def some_pool(size, seed, unsolved=0.3):
         posteriors,
         operands=draw.integers(1, 5, size),
         states=draw.normal(size=(size, 3)),
-        checkpoint_votes=[votes, votes[::-1]],
         dropout_votes=[votes, votes[::-1]],
         seconds=draw.uniform(0, 60, size),
     )
@@ -179,15 +177,6 @@ def test_the_scores_are_the_formulas():
     assert entropy(pool, row) == pytest.approx([1.5 * math.log(2), 0.0])
 
 
-def test_a_committee_is_asked_where_its_votes_differ():
-    same, split = {1: 0.9, 2: 0.1}, {1: 0.1, 2: 0.9}
-    votes = [[same, same, same], [same, split, same], [same, split, {}]]
-    pool = pool_of([0.9, 0.1], [0.9, 0.1], [0.9, 0.1], checkpoint_votes=votes)
-    two_to_one = math.log(3) - 2 / 3 * math.log(2)
-    assert committee(pool, np.arange(3)) == pytest.approx([0.0, two_to_one, two_to_one])
-    assert set(only("committee", pool, 2)) == {1, 2}
-
-
 def test_dropout_asks_where_passes_disagree_not_where_each_is_unsure():
     unsure, sure, contrary = {1: 0.5, 2: 0.5}, {1: 1.0}, {2: 1.0}
     pool = pool_of(
@@ -197,10 +186,10 @@ def test_dropout_asks_where_passes_disagree_not_where_each_is_unsure():
     assert 0 not in only("dropout", pool, 2)
 
 
-def test_k_centre_keeps_away_from_what_is_labelled_and_from_itself():
-    states = np.array([[0.0], [1.0], [10.0], [10.5], [20.0]])
-    pool = pool_of(*[[1.0]] * 5, states=states, labelled_states=np.array([[0.0]]))
-    assert only("k_centre", pool, 2) == [4, 2]
+def test_the_hybrid_keeps_away_from_what_is_labelled_and_from_itself():
+    states = np.array([[0.0], [10.0], [10.5], [20.0]])
+    pool = pool_of(*[[0.5, 0.5]] * 4, states=states, labelled_states=np.array([[0.0]]))
+    assert only("hybrid", pool, 2) == [3, 1]
 
 
 @settings(deadline=None)
@@ -248,23 +237,13 @@ def test_the_cost_aware_strategy_takes_the_cheaper_of_two_alike():
     assert only("cost_aware", pool, 3) == [2, 1, 0]
 
 
-@settings(deadline=None)
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=40), st.integers(1, 40), st.integers(0, 99))
-def test_random_by_operands_has_the_shares_of_the_pool(operands, batch, seed):
-    pool = pool_of(*[[1.0]] * len(operands), operands=np.array(operands))
-    picked = Counter(operands[row] for row in only("random_by_operands", pool, batch, seed))
-    for stratum, size in Counter(operands).items():
-        assert abs(picked[stratum] - size * min(1, batch / len(operands))) < 1
-
-
-def test_strategies_that_look_at_nothing_take_unsolved_problems_like_others_and_are_random_picks():
+def test_random_takes_unsolved_problems_like_others_and_all_its_picks_are_random():
     pool = pool_of(*[[]] * 30, *[[0.6, 0.4]] * 10)
-    for name in ("random", "random_by_operands"):
-        choices = choose(
-            STRATEGIES[name], pool, 20, np.random.default_rng(0), unsolved_quota=0.1, random_share=0.1
-        )
-        assert {choice.kind for choice in choices} == {"random"}
-        assert 10 <= sum(row < 30 for row in rows(choices)) < 20
+    choices = choose(
+        STRATEGIES["random"], pool, 20, np.random.default_rng(0), unsolved_quota=0.1, random_share=0.1
+    )
+    assert {choice.kind for choice in choices} == {"random"}
+    assert 10 <= sum(row < 30 for row in rows(choices)) < 20
 
 
 def test_ties_are_broken_by_the_seed_not_by_the_row():

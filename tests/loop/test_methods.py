@@ -102,7 +102,7 @@ def test_a_strategy_of_ones_own_chooses(begin):
 @pytest.mark.parametrize(
     ("strategy", "words"),
     [
-        ("k_centre", "The method search has no encoder states, which the strategy needs."),
+        ("hybrid", "The method search has no encoder states, which the strategy needs."),
         ("dropout", "The method search has no dropout, which the strategy needs."),
     ],
 )

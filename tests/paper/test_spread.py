@@ -3,20 +3,21 @@
 import json
 
 from click.testing import CliRunner
-from paper.tiny_paper import measure, plan_of
+from paper.tiny_paper import measure, plan_of, worker_of
 
 from toolkit.cli import main
-from toolkit.paper.run import paper_folder, run
-from toolkit.paper.spread import RayExecutor
+from toolkit.paper.run import paper_folder
 from toolkit.paper.write import write_paper
+from toolkit.pieces.run import run
+from toolkit.pieces.spread import RayExecutor
 
 
 def test_cells_on_workers_come_to_the_same(session, measured, data, tmp_path):
     plan, out, begun = plan_of(data), tmp_path / "out", []
     with paper_folder(out, resume=False) as files:
-        executor = RayExecutor(session, plan, files)
+        executor = RayExecutor(session, worker_of(plan, files), out)
         assert executor.slots == 2
-        run(plan, files, executor, on_begin=lambda cell: begun.append(cell.name))
+        run(plan, {}, executor, on_begin=lambda cell: begun.append(cell.name))
         written = write_paper(plan, files, "")
     assert sorted(begun) == sorted(measured[2])
     assert written.counts == {"measured": 6, "failed": 0, "left": 0}

@@ -12,9 +12,10 @@ from pathlib import Path
 from toolkit.data import read_problems
 from toolkit.paper.cells import Files, Settings
 from toolkit.paper.plan import Plan, make_plan
-from toolkit.paper.run import LocalExecutor, paper_folder, run
+from toolkit.paper.run import CellWorker, paper_folder, results_of
 from toolkit.paper.tables import Entry, Row, Step, System, Table
 from toolkit.paper.write import write_paper
+from toolkit.pieces.run import LocalExecutor, run
 
 WARM = {"train.epochs": 2, "train.search": 1, "model.hidden": 8, "model.embedding": 8, "model.max_steps": 3}
 GTS = {"epochs": 2, "members": 1, "hidden": 8, "embedding": 8, "max_tokens": 7}
@@ -46,12 +47,12 @@ def plan_of(data: Path, *tables: Table, seeds: int = 1, settings: Settings = SET
     return make_plan(tables or (ONE, TWO), data, seeds, settings)
 
 
-def local(plan: Plan, files: Files) -> LocalExecutor:
+def worker_of(plan: Plan, files: Files) -> CellWorker:
     import torch
 
     from toolkit.compute import LocalCompute
 
-    return LocalExecutor(plan.sets, plan.settings, files, LocalCompute(torch.device("cpu")))
+    return CellWorker(plan.sets, plan.settings, files, LocalCompute(torch.device("cpu")))
 
 
 def measure(plan: Plan, out: Path, resume: bool = False, seconds: float | None = None):
@@ -60,8 +61,8 @@ def measure(plan: Plan, out: Path, resume: bool = False, seconds: float | None =
     with paper_folder(out, resume) as files:
         run(
             plan,
-            files,
-            local(plan, files),
+            results_of(plan, files),
+            LocalExecutor(worker_of(plan, files)),
             seconds=seconds,
             on_end=lambda cell, result: ended.append(cell.name) or print(cell.name, flush=True),
         )

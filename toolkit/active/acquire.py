@@ -5,7 +5,6 @@ strategy: some random problems, for an unbiased error estimate, and some unsolve
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -29,13 +28,12 @@ class Pool:
     posteriors: Sequence[Floats]  # over the classes that reach the answer, likeliest first; empty: unsolved
     operands: Ints  # how many numbers the text has
     states: Floats | None = None  # [problems, hidden], of the encoder
-    checkpoint_votes: Votes | None = None
     dropout_votes: Votes | None = None
     seconds: Floats | None = None  # predicted for an annotation
-    labelled_states: Floats | None = None  # [labelled, hidden]: if given, k-centre keeps away from these
+    labelled_states: Floats | None = None  # [labelled, hidden]: if given, `hybrid` keeps away from these
 
     def __post_init__(self) -> None:
-        votes = [*(self.checkpoint_votes or ()), *(self.dropout_votes or ())]
+        votes = self.dropout_votes or ()
         given = [column for column in (self.operands, self.states, self.seconds) if column is not None]
         if {len(self.posteriors)} != {len(column) for column in (self.posteriors, *given, *votes)}:
             raise ValueError("every column of a pool has one row a problem")
@@ -156,18 +154,6 @@ def entropy(pool: Pool, rows: Ints) -> Floats:
     return np.bincount(owner, weights=terms, minlength=len(rows)).astype(np.float64)
 
 
-def committee(pool: Pool, rows: Ints) -> Floats:
-    """The entropy of the checkpoints' votes, each for its top class.
-
-    Query by committee (Seung et al. 1992) with vote entropy (Dagan & Engelson 1995). "No equation" is a vote
-    like any other.
-    """
-    assert pool.checkpoint_votes is not None
-    ballots = (Counter(_ballots(pool.checkpoint_votes, row)) for row in rows)
-    counts = (np.array(list(ballot.values()), dtype=np.float64) for ballot in ballots)
-    return np.array([_surprise(count / count.sum()).sum() for count in counts], dtype=np.float64)
-
-
 def dropout(pool: Pool, rows: Ints) -> Floats:
     """The mutual information of class and weights, over passes with dropout (BALD: Gal et al. 2017).
 
@@ -199,12 +185,6 @@ def _surprise(shares: Floats) -> Floats:
     return surprise
 
 
-def _ballots(votes: Votes, row: int) -> list[int | None]:
-    """The top class of each member; the smallest wins ties, so that a mapping's order does not matter."""
-    posteriors = [member[row] for member in votes]
-    return [min(shares, key=lambda k: (-shares[k], k)) if shares else None for shares in posteriors]
-
-
 def _mutual_information(members: Sequence[Mapping[int, float] | Mapping[None, float]]) -> float:
     mean: dict[int | None, float] = {}
     noise = 0.0
@@ -223,22 +203,6 @@ def at_random(pool: Pool, rows: Ints, count: int, rng: np.random.Generator) -> I
     return rng.permutation(rows)[:count]
 
 
-def random_by_operands(pool: Pool, rows: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """At random, with as large a share of each number of operands as the rows have, give or take one.
-
-    Systematic sampling (Madow & Madow 1944): every n/count-th row, in the order of operands. Each row is as
-    likely as any other.
-    """
-    count = min(count, len(rows))
-    if count == 0:
-        return rows[:0]
-    mixed = rng.permutation(rows)
-    strata = mixed[np.argsort(pool.operands[mixed], kind="stable")]
-    start = int(rng.integers(len(rows)))
-    positions: Ints = (start + np.arange(count) * len(rows)) // count
-    return strata[positions]
-
-
 def highest(score: Score) -> Pick:
     """The rows that score highest, best first."""
 
@@ -248,22 +212,18 @@ def highest(score: Score) -> Pick:
     return pick
 
 
-def k_centre(pool: Pool, rows: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """The core set of Sener & Savarese (2018): each pick is the farthest from all before and all labelled."""
-    assert pool.states is not None
-    return rows[farthest_first(pool.states[rows], count, pool.labelled_states)]
-
-
 def hybrid(pool: Pool, rows: Ints, count: int, rng: np.random.Generator) -> Ints:
     """k-centre among the least confident, so that a batch is both unsure and varied (after Zhdanov 2019).
 
-    A problem with one class only has nothing to be unsure of: it is a candidate only if others are too few.
+    Each pick is the farthest from all before and from all labelled (Sener & Savarese 2018). A problem with
+    one class only has nothing to be unsure of: it is a candidate only if others are too few.
     """
+    assert pool.states is not None
     scores = least_confidence(pool, rows)
     unsure = int((scores > 0).sum())
     shortlist = max(count, min(SHORTLIST * count, unsure))
     best = rows[np.argsort(-scores, kind="stable")][:shortlist]
-    return k_centre(pool, best, count, rng)
+    return best[farthest_first(pool.states[best], count, pool.labelled_states)]
 
 
 def farthest_first(states: Floats, count: int, centres: Floats | None = None) -> Ints:
@@ -306,12 +266,6 @@ def _why_entropy(pool: Pool, row: int) -> str:
     return f"uncertain: entropy {nats:.2f} over {len(pool.posteriors[row])} classes"
 
 
-def _why_committee(pool: Pool, row: int) -> str:
-    votes = Counter(_ballots(pool.checkpoint_votes or (), row))
-    count = ", ".join(str(n) for n in sorted(votes.values(), reverse=True))
-    return f"checkpoints vote {count} for {len(votes)} classes" if len(votes) > 1 else "checkpoints agree"
-
-
 def _why_dropout(pool: Pool, row: int) -> str:
     return f"passes with dropout disagree by {dropout(pool, np.array([row]))[0]:.2f} nats"
 
@@ -332,18 +286,8 @@ STRATEGIES: Mapping[str, Strategy] = {
         Strategy("least_confidence", highest(least_confidence), _why_unsure),
         Strategy("margin", highest(margin), _why_unsure),
         Strategy("entropy", highest(entropy), _why_entropy),
-        Strategy("committee", highest(committee), _why_committee, frozenset({"checkpoint_votes"})),
         Strategy("dropout", highest(dropout), _why_dropout, frozenset({"dropout_votes"})),
-        Strategy(
-            "k_centre", k_centre, lambda pool, row: "unlike those labelled so far", frozenset({"states"})
-        ),
         Strategy("cost_aware", highest(cost_aware), _why_cost, frozenset({"seconds"})),
         Strategy("random", at_random, lambda pool, row: "random", blind=True),
-        Strategy(
-            "random_by_operands",
-            random_by_operands,
-            lambda pool, row: f"random, for problems with {pool.operands[row]} numbers",
-            blind=True,
-        ),
     )
 }

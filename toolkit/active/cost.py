@@ -69,6 +69,25 @@ def predicted_seconds(
     return seconds
 
 
+# The keystroke-level model of Card, Moran and Newell (1980): 1.35 s to make up one's mind, 0.28 s a key.
+PICK = 1.6  # one of each
+TERM = 2.5  # a number or constant of an equation that is written, with its operator: four keys
+
+
+def response_seconds(
+    words: npt.ArrayLike,
+    operands: npt.ArrayLike,
+    candidates: npt.ArrayLike,
+    terms: npt.ArrayLike,
+    picked: npt.ArrayLike,
+) -> Floats:
+    """Seconds of a response, if nobody measured them: reading, and then picking a candidate that is shown, or
+    writing an equation with so many terms."""
+    answering = np.where(picked, PICK, TERM * np.asarray(terms, dtype=np.float64))
+    seconds: Floats = predicted_seconds(words, operands, candidates) + answering
+    return seconds
+
+
 def fit_seconds(
     words: npt.ArrayLike,
     operands: npt.ArrayLike,

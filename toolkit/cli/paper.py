@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from toolkit.cli.output import echo, json_option, note, print_json, print_table, waiting
+from toolkit.cli.output import echo, json_option, print_json, print_table, waiting
 from toolkit.cli.parameters import WORKERS, FiniteRange, address_option, device_option
+from toolkit.cli.pieces import executing, measuring
 from toolkit.cluster.session import ClusterSpec
-from toolkit.screen import Screen
 
 if TYPE_CHECKING:
     from toolkit.paper.cells import Cell, Files, Result
     from toolkit.paper.figures import ShownTable
     from toolkit.paper.plan import Plan
-    from toolkit.paper.run import Executor
+    from toolkit.pieces.run import Executor
 
 HEADERS = ("system", "set", "here", "95 %", "cells", "time", "paper")
 
@@ -93,9 +92,10 @@ def paper(
     """
     from toolkit.paper.figures import in_words
     from toolkit.paper.plan import make_plan
-    from toolkit.paper.run import paper_folder, results_of, run
+    from toolkit.paper.run import paper_folder, results_of
     from toolkit.paper.tables import find_tables
     from toolkit.paper.write import write_paper
+    from toolkit.pieces.run import run
 
     tables = find_tables(numbers)
     start = time.perf_counter()
@@ -104,15 +104,16 @@ def paper(
     spec = ClusterSpec(workers or 1, address=address) if workers or address else None
     interrupted = False
     with paper_folder(out, resume) as files:
-        done = sum(result.is_done for result in results_of(plan, files).values())
+        results = results_of(plan, files)
+        done = sum(result.is_done for result in results.values())
         if done < len(plan.order) and budget != 0:
             try:
                 with (
                     _executor(plan, files, device, spec) as executor,
-                    _progress(len(plan.order), done) as watch,
+                    measuring("cell", len(plan.order), done, _told) as watch,
                 ):
                     seconds = None if budget is None else 60 * budget
-                    run(plan, files, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
+                    run(plan, results, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
             except KeyboardInterrupt:
                 interrupted = True
         written = write_paper(plan, files, _command(numbers, data, seeds))
@@ -130,20 +131,20 @@ def paper(
 
 
 @contextmanager
-def _executor(plan: "Plan", files: "Files", device: str, spec: ClusterSpec | None) -> Iterator["Executor"]:
+def _executor(
+    plan: "Plan", files: "Files", device: str, spec: ClusterSpec | None
+) -> Iterator["Executor[Cell, Result]"]:
     """Where the cells are measured."""
     with waiting("Loading torch"):
-        from toolkit.cluster.session import session
         from toolkit.compute import LocalCompute
         from toolkit.nn.device import pick_device
-        from toolkit.paper.run import LocalExecutor
-        from toolkit.paper.spread import RayExecutor
+        from toolkit.paper.cells import Files
+        from toolkit.paper.run import CellWorker
 
-    if spec is None:
-        yield LocalExecutor(plan.sets, plan.settings, files, LocalCompute(pick_device(device)))
-        return
-    with session(spec) as started:
-        yield RayExecutor(started, plan, files)
+    compute = LocalCompute(pick_device("cpu" if spec else device))
+    worker = CellWorker(plan.sets, plan.settings, Files(files.folder.absolute()), compute)
+    with executing(worker, worker.files.folder, spec) as executor:
+        yield executor
 
 
 def _command(numbers: tuple[int, ...], data: Path, seeds: int) -> str:
@@ -162,28 +163,6 @@ def _print_table(shown: "ShownTable") -> None:
     print_table(f"Table {shown.table.number}: {shown.table.title}", rows, HEADERS)
 
 
-class _Watch:
-    """A bar on the error stream; in a pipe, a line per cell."""
-
-    def __init__(self, bar: Progress, total: int, done: int) -> None:
-        self.bar, self.total, self.done = bar, total, done
-        self.task = bar.add_task("cells", total=total, completed=done, cell="")
-
-    def begin(self, cell: "Cell") -> None:
-        self.bar.update(self.task, cell=str(cell))
-
-    def end(self, cell: "Cell", result: "Result") -> None:
-        self.done += 1
-        self.bar.update(self.task, completed=self.done)
-        if not self.bar.console.is_terminal:
-            found = f"{result.right} of {result.of}" if result.is_done else f"failed: {result.error}"
-            note(f"cell {self.done} of {self.total}: {cell}: {found} ({result.seconds:.0f} s)")
-
-
-@contextmanager
-def _progress(total: int, done: int) -> Iterator[_Watch]:
-    screen = Screen(stderr=True)
-    columns = (TextColumn("cells"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn())
-    cell = TextColumn("{task.fields[cell]}", markup=False)
-    with Progress(*columns, cell, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        yield _Watch(bar, total, done)
+def _told(result: "Result") -> str:
+    found = f"{result.right} of {result.of}" if result.is_done else f"failed: {result.error}"
+    return f"{found} ({result.seconds:.0f} s)"

@@ -46,7 +46,7 @@ class ActiveConfig(Section):
     fixed: int = Field(
         300, ge=2, le=10_000_000, description="problems on which successive models are compared (kappa)"
     )
-    members: int = Field(4, ge=2, le=1_000, description="models of a committee, or passes with dropout")
+    members: int = Field(4, ge=2, le=1_000, description="passes with dropout, for the strategy dropout")
 
     @field_validator("strategy")
     @classmethod

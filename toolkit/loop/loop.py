@@ -14,7 +14,7 @@ with the same seeds, so the run ends as it would have ended without the kill.
 
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class Loop:
         self.strategy = strategy or find_strategy(run.config.active.strategy)
         self.compute = compute or LocalCompute(torch.device("cpu"))
         self.state = RunState(run)
+        self.round = 1
         self._said: set[tuple[str, str]] = set()  # about annotators
 
     @classmethod
@@ -121,29 +122,41 @@ class Loop:
 
     def rounds(self) -> Stop:
         """The rounds alone. The caller holds the lock of the run."""
-        round_ = 1
+        stop = INTERRUPT
         try:
-            while True:
-                self._open(round_)
-                self._train(round_)
-                self._generate(round_)
-                if self.config.solver_each_round:
-                    self._solver(round_)
-                # A round that was chosen is finished, whatever the answers so far say to the rules.
-                if self.ledger.result(round_, "choose") is None:
-                    stop = why_stop(self.state.history(round_), self.config.stop)
-                    if stop is not None:
-                        break
-                self._choose(round_)
-                self._annotate(round_)
-                round_ += 1
-            self._final_solver(round_)
-            self._references(round_)
+            for ended in self.asking():
+                stop = ended or INTERRUPT
+            self._final_solver(self.round)
+            self._references(self.round)
         except KeyboardInterrupt:
             stop = INTERRUPT
         with self.ledger.transaction():
-            self.ledger.set_fact("end", {"rule": stop.rule, "sentence": stop.sentence, "round": round_})
+            self.ledger.set_fact("end", {"rule": stop.rule, "sentence": stop.sentence, "round": self.round})
         return stop
+
+    def asking(self) -> Iterator[Stop | None]:
+        """The rounds without the last solver, for callers who look at each: `round` is its number.
+
+        Yields when the candidates of a round are there: None if annotators are asked next, and at last what
+        ends the run.
+        """
+        self.round = 1
+        while True:
+            self._open(self.round)
+            self._train(self.round)
+            self._generate(self.round)
+            if self.config.solver_each_round:
+                self._solver(self.round)
+            stop = None
+            # A round that was chosen is finished, whatever the answers so far say to the rules.
+            if self.ledger.result(self.round, "choose") is None:
+                stop = why_stop(self.state.history(self.round), self.config.stop)
+            yield stop
+            if stop is not None:
+                return
+            self._choose(self.round)
+            self._annotate(self.round)
+            self.round += 1
 
     def _stage(
         self,

@@ -81,9 +81,6 @@ def _pool(
         labelled = [state.problems.row[problem_id] for problem_id in state.known(round_)]
         if labelled:
             columns["labelled_states"] = _states(model, state.problems.take(labelled))
-    if "checkpoint_votes" in strategy.needs:
-        rounds = range(max(1, round_ - state.config.active.members + 1), round_ + 1)
-        columns["checkpoint_votes"] = [_votes(state.candidates(r), problem_ids) for r in rounds]
     if "dropout_votes" in strategy.needs:
         columns["dropout_votes"] = _dropout_votes(state, model, problems)
     if "seconds" in strategy.needs:

@@ -5,7 +5,7 @@ sets       a problem set in folds
 cells      one measurement: a system on a fold with a seed, and the file of its result
 measure    how a cell is measured
 plan       which cells the tables need, and what they cost
-run        a folder of measurements, until all are there or the time is over
+run        a folder of measurements, and who measures them (`toolkit.pieces` runs them)
 figures    what a table shows
 page, markdown   the results
 """

@@ -5,10 +5,8 @@ cell whose file is there need not be measured again, whichever table asks for it
 """
 
 import json
-import platform
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, Self
 
@@ -19,12 +17,11 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import METHODS, GenerateConfig
 from toolkit.paper.sets import LoadedSet
 from toolkit.paper.tables import Step, System
+from toolkit.pieces.run import LONGEST_ERROR, sentence_of, versions
 from toolkit.solvers import SOLVERS
 from toolkit.storage.description import Description, read_description, write_description
 
 FORMAT = "warmkit-cell-1"
-PACKAGES = ("warmkit", "torch", "polars")
-LONGEST_ERROR = 500  # characters
 
 
 @dataclass(frozen=True)
@@ -114,9 +111,7 @@ class Result:
 
     @classmethod
     def failed(cls, error: Exception, seconds: float = 0.0) -> Self:
-        kind = "" if isinstance(error, WarmkitError) else f"{type(error).__name__}: "
-        text = f"{kind}{' '.join(str(error).split())}"[:LONGEST_ERROR]
-        return cls(state="failed", error=text, seconds=seconds)
+        return cls(state="failed", error=sentence_of(error), seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -173,7 +168,3 @@ class Files:
                 "versions": versions(),
             },
         )
-
-
-def versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolkit.paper.cells import Files, versions
+from toolkit.paper.cells import Files
 from toolkit.paper.figures import ShownTable, counted, shown_tables
 from toolkit.paper.markdown import to_markdown
 from toolkit.paper.page import PaperFigures, render
 from toolkit.paper.plan import Plan
 from toolkit.paper.run import results_of
+from toolkit.pieces.run import versions
 from toolkit.storage.atomic import replacing
 
 
