@@ -73,7 +73,7 @@ for i, rows in enumerate(like_lengths(shard.lengths, config.train.batch, generat
         break
     own = workers.own_rows(rows)
     losses, _ = batch_losses(
-        policy, shard.tensors.batch(own), shard.gold[own].long(), config, memory, generator
+        policy, shard.tensors.batch(own), shard.gold_of(own, longest), config, memory, generator
     )
     optimizer.zero_grad()
     losses.sum().backward()
@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as out:
     save_memory(Path(out), 1, memory, workers)
     saved = sum(path.stat().st_size for path in Path(out).iterdir())
 tensors = [value for value in vars(shard.tensors).values() if isinstance(value, torch.Tensor)]
-tensors += [shard.gold, shard.lengths, *memory.tensors.values()]
+tensors += [shard.lengths, *memory.tensors.values()]
 print(json.dumps({
     "problems": len(many),
     "read_core_seconds": read - begun,
@@ -188,7 +188,13 @@ def shard_steps(sizes: Sequence[int]) -> Iterator[Step]:
     with tempfile.TemporaryDirectory() as temporary:
         made, config = Path(temporary) / "problems.parquet", load_config(WarmConfig, None, settings)
         run(8_192, "data", "generate", "--count", 8_192, "--seed", 1, "--out", made)
+        begun, core = time.perf_counter(), time.process_time()
         ready = prepare(made, Path(temporary) / "prepared", DEFAULT_CONSTANTS, config)
+        seconds, core = time.perf_counter() - begun, time.process_time() - core
+        stored = sum(path.stat().st_size for path in ready.folder.iterdir())
+        figures = {"prepared_per_core_second": len(ready) / core, "bytes_a_problem": stored / len(ready)}
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
+        yield Step("prepare", len(ready), seconds, core, peak, 0.0, figures)
         for size in sizes:
             command = [sys.executable, "-c", SHARD, str(ready.folder), str(size), *settings]
             begun = time.perf_counter()

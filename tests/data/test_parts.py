@@ -8,9 +8,10 @@ from click.testing import CliRunner
 
 from toolkit.cli import main
 from toolkit.data import read_problems, write_table
-from toolkit.data.read import part_files, read_parts
+from toolkit.data.read import part_files, read_parts, read_sample
 from toolkit.data.seen import SeenTexts
 from toolkit.data.skipped import SkippedRows
+from toolkit.data.split import shuffled
 from toolkit.data.split_file import split_file
 from toolkit.errors import WarmkitError
 
@@ -121,6 +122,12 @@ def test_a_large_set_is_split_with_the_same_stories_together(table, tmp_path, mo
     assert made.separated is None and made.sizes == {"test": 60, "train": 60}
     train = set(pl.read_parquet(tmp_path / "out" / "train.parquet")["id"])
     assert all(name + "-again" in train for name in table["id"] if name in train)
+
+
+def test_a_sample_of_parts_is_what_shuffled_ids_begin_with(table, folder):
+    sample = read_sample(folder, 10, seed=3)
+    assert set(sample.ids) == set(shuffled(table["id"].to_list(), 3)[:10])
+    assert len(read_sample(folder, 1_000, seed=3)) == 60
 
 
 def test_texts_that_were_seen_are_found_again_as_their_number_grows():

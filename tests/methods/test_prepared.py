@@ -5,9 +5,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
+from commands import sets
 from safetensors.torch import load_file
 from tiny import WARM
 
+from toolkit.cli import main
 from toolkit.config import load_config
 from toolkit.data import read_problems, write_table
 from toolkit.data.prepared import known_share
@@ -103,6 +106,18 @@ def test_bad_rows_and_repeated_ids_of_parts_are_named_or_left_out(problems, part
     places = [(Path(row.file).name, row.line) for row in skipped.first]
     assert places == [("b.jsonl", 36), ("c.parquet", 1), ("c.parquet", 2)]
     assert pl.concat(ready.frames(("id",)))["id"].to_list() == list(problems.ids)
+
+
+def test_the_command_trains_on_parts_and_goes_on(parts):
+    out, small = parts.parent / "model", ("--constants", "1,π", "--gold", "0.5", *sets(WARM))
+    first = CliRunner().invoke(main, ["train", str(parts), "--out", str(out), "--json", *small])
+    assert first.exit_code == 0, first.output
+    assert json.loads(first.stdout)["problems"] == 60 and json.loads(first.stdout)["gold"] == 30
+    assert len(list((out / "prepared").iterdir())) == 1
+    longer = ["train", str(parts), "--out", str(out), "--resume", *small, "--set", "train.epochs=4"]
+    assert CliRunner().invoke(main, longer).exit_code == 0
+    assert [path.name for path in out.glob("memory-*")] == ["memory-0004-0-of-1.safetensors"]
+    assert len(list((out / "prepared").iterdir())) == 1
 
 
 def test_a_run_is_not_resumed_on_other_parts(parts):

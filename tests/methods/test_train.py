@@ -55,6 +55,19 @@ def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(problems, config, 
     assert len(list(stopped.glob("memory-*"))) == 1  # what was remembered before is gone
 
 
+def test_what_many_problems_remember_goes_to_several_files(problems, config, tmp_path, monkeypatch):
+    monkeypatch.setattr("toolkit.methods.warm.remembered.PIECE", 50)
+    some, straight, stopped = first(problems, 120), tmp_path / "straight", tmp_path / "stopped"
+    train(some, longer(config, 2), straight)
+    train(some, longer(config, 1), stopped)
+    train(some, longer(config, 2), stopped, resume=True)
+    names = sorted(path.name for path in straight.glob("memory-*"))
+    assert names == [f"memory-0002-0-of-1{piece}.safetensors" for piece in ("-00001", "-00002", "")]
+    for name in names:
+        whole, resumed = load_file(straight / name), load_file(stopped / name)
+        assert all(whole[key].equal(resumed[key]) for key in whole)
+
+
 def test_a_kill_between_the_files_of_a_checkpoint_leaves_the_one_before(
     problems, config, tmp_path, monkeypatch
 ):

@@ -16,7 +16,7 @@ from toolkit.data.tokens import Masked
 from toolkit.errors import WarmkitError
 
 PIECE = 8_192  # problems that are held at a time
-MOST_COMPARED = 50_000  # problems; of more, pairs of near-duplicates would not fit in memory
+MOST_COMPARED = 25_000  # problems; of more, pairs of near-duplicates may not fit in memory
 
 
 @dataclass(frozen=True)

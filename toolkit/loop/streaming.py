@@ -20,6 +20,7 @@ from toolkit.data.skipped import MOST_LISTED
 from toolkit.errors import WarmkitError
 from toolkit.loop.generation import candidates_of, class_scores_of, known_class, with_posterior
 from toolkit.methods import GenerateConfig, Generated, StepOne
+from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import new_folder
 from toolkit.storage.tables import guarded
 
@@ -166,7 +167,8 @@ class _Rescale:
 
     def __call__(self, number: int) -> int:
         path = self.folder / Pieces.name(number)
-        with guarded(path, "written"):
+        with guarded(path):
             table = with_posterior(pl.read_parquet(path, glob=False), self.temperature)
-            table.write_parquet(path)
+        with replacing(path) as temporary, guarded(path, "written"):  # a worker that dies leaves the old part
+            table.write_parquet(temporary)
         return _sure(table)

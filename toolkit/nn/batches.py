@@ -66,8 +66,8 @@ class ProblemTensors:
     first_number: Tensor = field(init=False)  # [N]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "first_token", self.lengths.cumsum(0) - self.lengths)
-        object.__setattr__(self, "first_number", self.counts.cumsum(0) - self.counts)
+        object.__setattr__(self, "first_token", _starts(self.lengths))
+        object.__setattr__(self, "first_number", _starts(self.counts))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -157,6 +157,12 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
         tolerances=torch.tensor([tolerance(answer) for answer in problems.answers], dtype=torch.float64),
         check=AnswerCheck(problems.numbers, problems.answers),
     )
+
+
+def _starts(lengths: Tensor) -> Tensor:
+    """Where each of some rows begins if they lie one after the other."""
+    starts = lengths.cumsum(0) - lengths
+    return starts.int() if len(starts) and int(starts[-1]) < 2**31 else starts
 
 
 def _padded(flat: Tensor, first: Tensor, lengths: Tensor) -> Tensor:

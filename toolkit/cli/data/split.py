@@ -46,7 +46,7 @@ def split_command(
 ) -> None:
     """Split FILE at random into named parts or folds; near-duplicates stay together.
 
-    FILE may be a folder or a pattern of Parquet or JSON Lines parts, of any size. Of more than 50,000
+    FILE may be a folder or a pattern of Parquet or JSON Lines parts, of any size. Of more than 25,000
     problems only those that differ in nothing but their numbers stay together.
     """
     if parts and count:

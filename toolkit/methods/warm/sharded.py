@@ -1,6 +1,5 @@
 """How a rank reads its shard of a prepared set."""
 
-from array import array
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
@@ -67,7 +66,7 @@ def prepared_shard(
         own = part.gather_every(workers.world_size, (workers.rank - start) % workers.world_size)
         if memory is not None:
             kept.remember(own["paths"], memory)
-        kept.add(own, data.known.chosen(own))
+        kept.add(own, None if data.known.bound is None else data.known.chosen(own))
         start += len(part)
     return kept.shard(torch.cat(lengths), data.constants)
 
@@ -85,7 +84,7 @@ class _Kept:
         self.count = 0  # rows so far
         self.path_of = cache(self._path_of)
 
-    def add(self, part: pl.DataFrame, gold: pl.Series) -> None:
+    def add(self, part: pl.DataFrame, gold: pl.Series | None) -> None:
         words = part["tokens"].str.split(" ").explode()
         indices = list(range(len(self.words)))
         tokens = words.replace_strict(self.words, indices, default=UNKNOWN_AT, return_dtype=self.dtype)
@@ -108,21 +107,21 @@ class _Kept:
         for name, column in columns.items():
             self.columns.setdefault(name, []).append(torch.from_numpy(column.to_numpy(writable=True)))
         self.numbers.append(part["numbers"])
-        self.gold.append(self._gold(gold, columns["counts"]))
+        if gold is not None:
+            self.gold.append(self._gold(gold, columns["counts"]))
         self.count += len(part)
 
     def shard(self, lengths: Tensor, constants: Sequence[Constant]) -> Shard:
         """All parts together, which are forgotten: no column is there twice for long."""
         columns = {name: torch.cat(self.columns.pop(name)) for name in list(self.columns)}
-        answers = array("d", columns["answers"].numpy().tobytes())
         numbers = PackedNumbers(pl.concat(self.numbers, rechunk=True))
         self.numbers.clear()
         tensors = ProblemTensors(
             **columns,
             constants=constant_values(constants, list(self.langs)),
-            check=AnswerCheck(numbers, answers),
+            check=AnswerCheck(numbers, memoryview(columns["answers"].numpy())),
         )
-        return Shard(lengths, tensors, torch.cat(self.gold))
+        return Shard(lengths, tensors, torch.cat(self.gold) if self.gold else None)
 
     def remember(self, lists: pl.Series, memory: Memory) -> None:
         """Put what search found for the next rows into an empty memory: its order is that of the memory."""

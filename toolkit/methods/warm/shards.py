@@ -24,7 +24,13 @@ class Shard:
 
     lengths: Tensor  # [N] how many tokens each text of the whole set has: all ranks draw the same batches
     tensors: ProblemTensors
-    gold: Tensor  # [n, T, 3] paths of D_s, -1 for the others
+    gold: Tensor | None  # [n, T, 3] paths of D_s, -1 for the others; None if it is empty
+
+    def gold_of(self, rows: Tensor, longest: int) -> Tensor:
+        """Paths [B, T, 3] of D_s, -1 for problems that are not in it."""
+        if self.gold is None:
+            return torch.full((len(rows), longest, 3), -1)
+        return self.gold[rows].long()
 
 
 def shard_of(

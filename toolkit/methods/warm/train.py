@@ -36,7 +36,7 @@ from toolkit.methods.warm.memory import Memory
 from toolkit.methods.warm.method import Warm
 from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.policy import Encoded, Policy
-from toolkit.methods.warm.remembered import load_memory, remove_other_memories, save_memory
+from toolkit.methods.warm.remembered import group_size, load_memory, remove_other_memories, save_memory
 from toolkit.methods.warm.sharded import prepared_shard
 from toolkit.methods.warm.shards import Shard, shard_of
 from toolkit.nn.batches import Batch, like_lengths
@@ -74,11 +74,11 @@ def train(
     shard = _shard(data, vocabulary, layout, config, workers, memory if is_new else None)
     counts = shard.tensors.counts
     if state is not None:
-        _, warm.history = load_training(state, policy, optimizer, HISTORY)
-        load_memory(state, len(warm.history), memory, workers, layout, counts)
+        extra, warm.history = load_training(state, policy, optimizer, HISTORY)
+        load_memory(state, len(warm.history), extra, memory, workers, layout, counts)
     elif options.start is not None:
-        _, before = load_training(options.start, policy, None, HISTORY)
-        load_memory(options.start, len(before), memory, workers, layout, counts)
+        extra, before = load_training(options.start, policy, None, HISTORY)
+        load_memory(options.start, len(before), extra, memory, workers, layout, counts)
     run = _Training(shard, data.seed, config, policy, optimizer, memory, device, workers, options.on_batch)
     for epoch in range(len(warm.history) + 1, config.train.epochs + 1):
         warm.history.append(run.epoch(epoch))
@@ -116,7 +116,8 @@ def _save(
     epoch = len(warm.history)
     save_memory(folder, epoch, memory, workers)
     if workers.is_rank_zero:
-        save_training(folder, warm.policy, optimizer, {}, [asdict(figures) for figures in warm.history])
+        history = [asdict(figures) for figures in warm.history]
+        save_training(folder, warm.policy, optimizer, group_size(workers), history)
         warm.save(folder)
     remove_other_memories(folder, epoch)
 
@@ -155,7 +156,7 @@ class _Training:
                 self.optimizer.zero_grad(set_to_none=True)
                 if len(own):
                     batch = self.shard.tensors.batch(own).to(self.device)
-                    gold = self.shard.gold[own].long().to(self.device)
+                    gold = self.shard.gold_of(own, self.config.model.max_steps).to(self.device)
                     losses, found = batch_losses(policy, batch, gold, self.config, self.memory, drawing)
                     if losses.requires_grad:  # not if nothing was found and failures have no penalty
                         (losses.sum() / size).backward()
