@@ -1,7 +1,8 @@
 """What 10⁴, 10⁵ and 10⁶ problems cost: memory, speed, checkpoints. Growth, not absolute figures.
 
-    python bench/scale.py --sizes 10000,100000 --out scale.json         half an hour on two cores
+    python bench/scale.py --sizes 10000,100000 --out scale.json         all steps
     python bench/scale.py --sizes 10000,100000,1000000 --steps data     the commands on data alone
+    python bench/scale.py --sizes 10000,1000000 --steps shard           what a rank holds, in minutes
 
 Problems of `warmkit data generate`, a small model, two Ray workers of this machine. Every step is the command
 that a user gives, in a process of its own. Its peak of memory is what the kernel says of it and of the

@@ -168,6 +168,7 @@ def _work(task: Task) -> None:
             begin = Path(opened.enter_context(last.as_directory()))
         else:
             begin = Path(temporary) / "begin"
+            begin.mkdir()
             write_files(begin, task.begin)
 
         def report(epoch: int, figures: Figures) -> None:
