@@ -42,8 +42,10 @@ from toolkit.labels.write import PAGE, as_dict, write_labels
 from toolkit.methods import METHODS
 from toolkit.pieces.run import measuring_in, run
 
+HELP = __doc__.replace("\n\n    ", "\n\n\b\n    ")  # what is indented stays in lines
 
-@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.command(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--data", required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--only", type=click.Choice(list(SUBSETS)), multiple=True, help="Only this set; may be repeated."
@@ -63,7 +65,7 @@ from toolkit.pieces.run import measuring_in, run
 @click.option(
     "--successor",
     type=click.Choice(list(METHODS)),
-    help="Also learn the labels of warm with it, and its with warm.",
+    help="Another method, which learns the labels chosen for warm, and warm those chosen for it.",
 )
 @click.option("--budget", type=FiniteRange(0, 1e9), metavar="MINUTES", help="Begin no piece after this time.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/labels"), show_default=True)

@@ -43,7 +43,7 @@ def test_the_ratio_is_that_of_the_sums_over_paired_seeds():
     assert (found.random, found.strategy) == (pytest.approx(12.5), pytest.approx(5))
     assert found.ratio.value == pytest.approx(2.5)
     assert found.ratio.low == pytest.approx(2) and found.ratio.high == pytest.approx(3)
-    assert found.halves and ratio_text(found) == "12 / 5 = 2.5 (2.0 to 3.0)"
+    assert ratio_text(found) == "12 / 5 = 2.5 (2.0 to 3.0)"
     assert ratio_of(pairs, 0.5, labels) == found
 
 
@@ -73,6 +73,11 @@ def test_a_strategy_that_never_comes_to_the_goal_is_told_as_censored():
 )
 def test_the_claim_holds_if_the_whole_interval_says_so(low, high, halves):
     assert Ratio(0.95, 40, 20, Interval(2.0, low, high), 10, 0, 0).halves is halves
+
+
+@pytest.mark.parametrize(("at_start", "censored", "halves"), [(5, 0, True), (6, 0, None), (0, 1, None)])
+def test_the_claim_is_open_with_few_seeds_or_if_the_ratio_is_an_upper_bound(at_start, censored, halves):
+    assert Ratio(0.95, 40, 10, Interval(4.0, 3.0, 5.0), 10, at_start, censored).halves is halves
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=12))

@@ -19,6 +19,7 @@ from toolkit.labels.plan import WARM, Plan
 
 RESAMPLES = 10_000
 HALF = 2.0  # the claim: random needs twice the labels
+FEWEST = 5  # seeds; a bootstrap of fewer is too narrow
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,13 @@ class Ratio:
 
     @property
     def halves(self) -> bool | None:
-        """Whether random needs twice as many: None if the interval has both answers."""
-        if not self.is_known or self.ratio.low < HALF <= self.ratio.high:
+        """Whether random needs twice as many. None if that is open: the interval has both answers, there are
+        too few seeds to trust it, or all that speaks for it is an upper bound."""
+        if self.seeds - self.at_start < FEWEST or self.ratio.low < HALF <= self.ratio.high:
             return None
-        return self.ratio.low >= HALF
+        if self.ratio.low < HALF:
+            return False
+        return None if self.censored else True
 
 
 @dataclass(frozen=True)
@@ -177,10 +181,11 @@ def _pairs(plan: Plan, results: Mapping[str, Curve], piece: Piece) -> Pairs:
     found = []
     for seed in range(plan.seeds):
         one = piece.with_seed(seed)
-        pair = [results.get(plan.digested(p).name) for p in (replace(one, strategy=RANDOM), one)]
-        if all(curve is not None and curve.is_done for curve in pair):
-            found.append((pair[0], pair[1]))
-    return found  # type: ignore[return-value]
+        by_random = results.get(plan.digested(replace(one, strategy=RANDOM)).name)
+        by_strategy = results.get(plan.digested(one).name)
+        if by_random is not None and by_strategy is not None and by_random.is_done and by_strategy.is_done:
+            found.append((by_random, by_strategy))
+    return found
 
 
 def cost_to(curve: Curve, goal: float, cost: Callable[[Point], float]) -> tuple[float, bool]:

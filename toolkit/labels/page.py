@@ -102,7 +102,7 @@ def _headline(results: Results) -> list[Html]:
             tile(
                 "Time of all pieces",
                 duration(sum(curve.seconds for curve in results.curves.values())),
-                "one after the other",
+                "of one core",
                 word=True,
             ),
             class_="tiles",

@@ -133,7 +133,7 @@ class Curve:
 
     points: tuple[Point, ...] = ()
     asked: tuple[str, ...] = ()
-    seconds: float = 0.0  # of the measurement
+    seconds: float = 0.0  # that the measurement took of a core
     state: Literal["done", "failed"] = "done"
     error: str = field(default="")
 
