@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from toolkit.data.duplicates import across_splits, near_duplicates
-from toolkit.data.pieces import pieces_of
+from toolkit.data.growing import growing_table
 from toolkit.data.problems import ProblemSet
 from toolkit.data.seen import text_hash
 from toolkit.data.split import Ints, assign, connected, fold_parts, order_keys, with_split
@@ -44,9 +44,9 @@ def split_file(
     """
     compared: list[ProblemSet] | None = []
     keys, stories = [], []
-    with pieces_of(out) as pieces:
+    with growing_table(out) as growing:
         for part in problems:
-            pieces.add(part.table)
+            growing.add(part.table)
             keys.append(order_keys(part.ids, seed))
             stories.append(np.array([_story(masked) for masked in part.masked], dtype=np.uint64))
             if compared is not None:
@@ -61,13 +61,13 @@ def split_file(
         groups = _groups(whole, pairs, np.concatenate(stories), part_duplicates)
         named = fold_parts(parts, len(groups)) if isinstance(parts, int) else parts
         assigned = assign(np.concatenate(keys), groups, named)
-        pieces.set_column("split", pl.Series(list(named), dtype=pl.String).gather(assigned))
+        growing.set_column("split", pl.Series(list(named), dtype=pl.String).gather(assigned))
         counts = np.bincount(assigned, minlength=len(named)).tolist()
         sizes = {name: size for name, size in sorted(zip(named, counts, strict=True)) if size}
         if out.suffix:
-            pieces.write({out: None})
+            growing.write({out: None})
         else:
-            pieces.write({out / f"{name}.parquet": pl.col("split") == name for name in sizes})
+            growing.write({out / f"{name}.parquet": pl.col("split") == name for name in sizes})
     if whole is None or pairs is None:
         return SplitFile(sizes, None)
     return SplitFile(sizes, across_splits(with_split(whole.table, named, assigned), pairs))

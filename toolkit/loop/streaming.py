@@ -15,7 +15,7 @@ import polars as pl
 from toolkit.active.confidence import fit_temperature
 from toolkit.compute import Compute
 from toolkit.data import ProblemSet
-from toolkit.data.pieces import Pieces, pieces_of
+from toolkit.data.growing import GrowingTable, growing_table
 from toolkit.data.skipped import MOST_LISTED
 from toolkit.errors import WarmkitError
 from toolkit.loop.generation import candidates_of, class_scores_of, known_class, with_posterior
@@ -86,16 +86,16 @@ def stream_candidates(
     """Generate for every part, and write the candidates table to the file `out`, whole or not at all."""
     figures = Streamed()
     to_generate, to_count = tee(parts)  # holds only the parts by which the generator is ahead
-    with pieces_of(out) as pieces:
+    with growing_table(out) as growing:
         for generated, problems in zip(generate(to_generate), to_count, strict=True):
             table, part = part_of(generated, problems)
-            pieces.add(table)
+            growing.add(table)
             figures.add(part)
             on_part(part.problems)
         _fit(figures)
-        for piece in pieces.changed(lambda table: with_posterior(table, figures.temperature)):
+        for piece in growing.changed(lambda table: with_posterior(table, figures.temperature)):
             figures.sure += _sure(piece)
-        pieces.write({out: None})
+        growing.write({out: None})
     return figures
 
 
@@ -152,7 +152,7 @@ class _WritePart:
         number, problems = part
         generated = self.model.candidates(problems, self.settings, device=torch.device(self.device))
         table, figures = part_of(generated, problems)
-        path = self.folder / Pieces.name(number)
+        path = self.folder / GrowingTable.name(number)
         with guarded(path, "written"):
             table.write_parquet(path)
         return figures
@@ -166,7 +166,7 @@ class _Rescale:
     folder: Path
 
     def __call__(self, number: int) -> int:
-        path = self.folder / Pieces.name(number)
+        path = self.folder / GrowingTable.name(number)
         with guarded(path):
             table = with_posterior(pl.read_parquet(path, glob=False), self.temperature)
         with replacing(path) as temporary, guarded(path, "written"):  # a worker that dies leaves the old part

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from toolkit.data.pieces import pieces_of
+from toolkit.data.growing import growing_table
 from toolkit.data.schema import PROBLEMS
 from toolkit.data.stories import SPLITS, StorySplits, tell_stories
 
@@ -18,11 +18,11 @@ def write_story_table(
 ) -> int:
     """Write `count` stories, with their splits, to a file; return how many there are."""
     stories, splits = tell_stories(lang, count, seed), StorySplits()
-    with pieces_of(out) as pieces:
+    with growing_table(out) as growing:
         while rows := [splits.row(story) for story in islice(stories, PIECE)]:
-            pieces.add(pl.DataFrame(rows, schema=PROBLEMS))
+            growing.add(pl.DataFrame(rows, schema=PROBLEMS))
             advance(len(rows))
         tests = pl.Series(splits.tests(seed))
-        pieces.set_column("split", pl.Series(SPLITS).gather(tests.cast(pl.UInt32)))
-        pieces.write({out: None})
+        growing.set_column("split", pl.Series(SPLITS).gather(tests.cast(pl.UInt32)))
+        growing.write({out: None})
     return len(tests)

@@ -19,7 +19,7 @@ from toolkit.storage.tables import guarded
 APPENDERS = {".jsonl": append_jsonl, ".csv": append_csv}
 
 
-class Pieces:
+class GrowingTable:
     """A table in pieces, each in a Parquet file. `name` is what it is called in errors."""
 
     def __init__(self, folder: Path, name: Path) -> None:
@@ -79,16 +79,16 @@ class Pieces:
 
 
 @contextmanager
-def pieces_of(out: Path) -> Iterator[Pieces]:
-    """Pieces of a table that is to be written to `out`: a file, or a folder of several files.
+def growing_table(out: Path) -> Iterator[GrowingTable]:
+    """A table that is to be written to `out`: a file, or a folder of several files.
 
-    They lie beside it, because that is where there is room for it, and are gone at the end.
+    Its pieces lie beside it, because that is where there is room for it, and are gone at the end.
     """
     made = [folder for folder in out.parents if not folder.exists()]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out.parent, prefix=".pieces-") as folder:
-            yield Pieces(Path(folder), out)
+            yield GrowingTable(Path(folder), out)
     except OSError as error:
         raise WarmkitError(f"{out}: it can't be written: {error.strerror or error}.") from None
     finally:
