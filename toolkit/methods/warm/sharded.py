@@ -118,7 +118,7 @@ class _Kept:
         tensors = ProblemTensors(
             **columns,
             constants=constant_values(constants, list(self.langs)),
-            check=AnswerCheck(numbers, memoryview(columns["answers"].numpy())),
+            check=AnswerCheck(numbers, columns["answers"].numpy().data),
         )
         return Shard(lengths, tensors, torch.cat(self.gold) if self.gold else None)
 
