@@ -12,7 +12,7 @@ from toolkit.data.tokens import Masked, number_token
 from toolkit.storage.description import damaged
 
 PAD, UNKNOWN = "<pad>", "<unk>"
-PAD_AT, UNKNOWN_AT = 0, 1
+PAD_AT, UNKNOWN_AT, FIRST_NUMBER_AT = 0, 1, 2
 
 
 @dataclass(frozen=True)

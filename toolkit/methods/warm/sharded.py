@@ -12,7 +12,7 @@ from torch import Tensor
 
 from toolkit.data import Vocabulary
 from toolkit.data.schema import MAX_NUMBERS
-from toolkit.data.vocabulary import UNKNOWN_AT
+from toolkit.data.vocabulary import FIRST_NUMBER_AT, UNKNOWN_AT
 from toolkit.equations import Constant, parse_template
 from toolkit.methods.base import STEP_COST
 from toolkit.methods.prepared import PreparedInput
@@ -23,8 +23,6 @@ from toolkit.methods.warm.shards import Shard
 from toolkit.nn.answers import AnswerCheck
 from toolkit.nn.batches import ProblemTensors, constant_values
 from toolkit.nn.workers import WorkerGroup
-
-FIRST_NUMBER = 2  # the index of <num_0> in a vocabulary
 
 
 class PackedNumbers(Sequence[Sequence[Fraction]]):
@@ -90,7 +88,7 @@ class _Kept:
         tokens = words.replace_strict(self.words, indices, default=UNKNOWN_AT, return_dtype=self.dtype)
         lengths = part["length"].cast(pl.Int64).to_numpy()
         at = np.arange(len(tokens)) - np.repeat(lengths.cumsum() - lengths, lengths)
-        is_number = ((tokens >= FIRST_NUMBER) & (tokens < FIRST_NUMBER + MAX_NUMBERS)).to_numpy()
+        is_number = ((tokens >= FIRST_NUMBER_AT) & (tokens < FIRST_NUMBER_AT + MAX_NUMBERS)).to_numpy()
         for lang in part["lang"].unique(maintain_order=True):
             self.langs.setdefault(lang, len(self.langs))
         columns = {
