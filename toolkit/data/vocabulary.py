@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolkit.data.joining import frequent_words, is_joined, join
+from toolkit.data.joining import is_joined, join, learnt_words
 from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.tokens import Masked, number_token
@@ -62,11 +62,11 @@ def described_vocabulary(path: Path, what: str, words: Sequence[str]) -> Vocabul
 def vocabulary_of(problems: ProblemSet, min_count: int = 1, joined: int = 0) -> Vocabulary:
     """The vocabulary of a problem set, its numbers masked.
 
-    In unspaced scripts it has words of characters that follow each other `joined` times or more; 0: none.
+    In unspaced scripts it has words of several characters that are seen `joined` times or more; 0: none.
     """
     texts: list[Sequence[str]] = [masked.tokens for masked in problems.masked]
     if joined:
-        words = frozenset(frequent_words(texts, joined))
+        words = learnt_words(texts, joined)
         texts = [join(text, words) for text in texts] if words else texts
     return build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=min_count)
 

@@ -88,10 +88,10 @@ class SolverConfig(Section):
     threshold: float = Field(0.0, ge=0, le=1, description="classes below this posterior are left out")
     min_count: int = Field(2, ge=1, le=1_000_000_000)
     joined: int = Field(
-        50,
+        5,
         ge=0,
         le=1_000_000_000,
-        description="Chinese characters that follow each other so often are one word; 0: none",
+        description="words of several Chinese characters are learnt that are seen so often; 0: none",
     )
     members: int | None = Field(
         None,
