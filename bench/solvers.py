@@ -38,6 +38,16 @@ from toolkit.solvers.neural.config import SolverConfig
 
 Row = tuple[str, ...]
 KINDS = ("gts", "graph2tree")
+LEFT_OUT = (  # of the recipe, by the settings that leave it out
+    "number_features=false",
+    "forms=written",
+    "average=0",
+    "word_dropout=0",
+    "decoder_dropout=0",
+    "warm_up=0",
+    "ranking=probability",
+    "layers=1",
+)
 
 
 @dataclass(frozen=True)
@@ -123,6 +133,25 @@ def gold(bench: Bench) -> Iterator[Row]:
 
 def answers(bench: Bench) -> Iterator[Row]:
     yield from cross_validated(bench, "AllArith, answers only", _read(bench, "allarith"), KINDS, False)
+
+
+def ablation(bench: Bench) -> Iterator[Row]:
+    """AllArith, gold, a single gts: what is lost, in each fold, when one part of the recipe is left out."""
+    problems = _read(bench, "allarith")
+    found: dict[str, list[float]] = {}
+    for learnt, tested in parts(problems, bench.folds):
+        for left_out in ("", *LEFT_OUT):
+            changes = load_config(SolverConfig, None, ("members=1", *left_out.split()))
+            solver = fit("gts", learnt, None, changes, bench.seed)
+            right = accuracies(solver, tested)["answer_accuracy"]
+            assert right is not None
+            found.setdefault(left_out, []).append(100 * right)
+            click.echo(
+                f"ablation {left_out or 'all'} {tested.table['split'][0]}: {100 * right:.1f}", err=True
+            )
+    for left_out, shares in found.items():
+        each = " ".join(f"{share - whole:+.1f}" for share, whole in zip(shares, found[""], strict=True))
+        yield left_out or "everything", f"{statistics.mean(shares):.1f}", each if left_out else "", ""
 
 
 def ew10k(bench: Bench) -> Iterator[Row]:
@@ -244,6 +273,7 @@ Table = Callable[[Bench], Iterator[Row]]
 TABLES: dict[str, Table] = {
     "gold": gold,
     "answers": answers,
+    "ablation": ablation,
     "ew10k": ew10k,
     "hw10k": hw10k,
     "math23k": math23k,

@@ -13,6 +13,7 @@ from toolkit.storage.description import damaged
 
 PAD, UNKNOWN = "<pad>", "<unk>"
 PAD_AT, UNKNOWN_AT, FIRST_NUMBER_AT = 0, 1, 2
+ENOUGH = 50_000  # texts tell what the words of a language are
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def vocabulary_of(problems: ProblemSet, min_count: int = 1, joined: int = 0) -> 
     """
     texts: list[Sequence[str]] = [masked.tokens for masked in problems.masked]
     if joined:
-        words = learnt_words(texts, joined)
+        words = learnt_words(texts[:: 1 + len(texts) // ENOUGH], joined)
         texts = [join(text, words) for text in texts] if words else texts
     return build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=min_count)
 
