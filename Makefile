@@ -28,7 +28,7 @@ MINUTES ?= 10
 fuzz: install
 	FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -n logical tests/fuzz
 
-# A loop killed in every stage and resumed, against an undisturbed one; WITH=file, workers or label-studio,
+# A loop killed in every stage and resumed, against an undisturbed one; WITH=file, workers, label-studio or scans,
 # SEED=… for the same again (tests/kills/campaign.py).
 COUNT ?= 200
 kills: install

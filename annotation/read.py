@@ -84,6 +84,12 @@ def read_annotations(path: Path | str, problems: ProblemSet, *, more_constants: 
     return Annotations(resolutions, len(here), tuple(odd), len(responses) - len(here))
 
 
+def annotated_ids(path: Path | str) -> frozenset[str]:
+    """The problems that a file of annotations is about, whatever set they are of."""
+    path = Path(path)
+    return frozenset(response.problem_id for response in _responses(path, read_records(path), []))
+
+
 def equation_of(template: Expr, problems: ProblemSet, problem_id: str) -> str:
     """A template as the equation of its problem: over its numbers, or over N0, N1, … if that is unclear."""
     numbers = problems.numbers[problems.row[problem_id]]

@@ -51,12 +51,12 @@ class Compute(Protocol):
         *,
         label: str,
         what: str,
-        writes_to: Path,
+        writes_to: Path | None = None,
     ) -> Iterator[Done]:
         """The function of each item, in order; items are taken one after the other.
 
-        `label` and `what` name the work for people. The function writes to a folder that all workers must
-        see.
+        `label` and `what` name the work for people. If the function writes to a folder, all workers must see
+        it.
         """
         ...
 
@@ -111,7 +111,7 @@ class LocalCompute:
         *,
         label: str,
         what: str,
-        writes_to: Path,
+        writes_to: Path | None = None,
     ) -> Iterator[Done]:
         return map(function, items)
 
@@ -169,12 +169,13 @@ class ClusterCompute:
         *,
         label: str,
         what: str,
-        writes_to: Path,
+        writes_to: Path | None = None,
     ) -> Iterator[Done]:
         from toolkit.cluster.tasks import map_on_workers
 
+        storage = None if writes_to is None else str(writes_to)
         return map_on_workers(
-            self.session, function, items, label=f"warmkit {label}", what=what, storage=str(writes_to)
+            self.session, function, items, label=f"warmkit {label}", what=what, storage=storage
         )
 
     def fit_solver(

@@ -34,7 +34,8 @@ from toolkit.data import ProblemSet
 from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.run import build_folder, locked, own_config, read_sets, refuse_changes
+from toolkit.loop.run import build_folder, locked, own_config, refuse_changes
+from toolkit.loop.sets import read_sets
 from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import check_folder
 from toolkit.storage.tables import read_parquet

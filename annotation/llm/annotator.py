@@ -6,7 +6,7 @@ skipped: alone, the problem stays open; in a chain, the next annotator is asked.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -20,12 +20,17 @@ from toolkit.data import ProblemSet
 
 
 class Llm:
-    """Asks a model. `known` gives the D_s that demonstrations are taken from."""
+    """Asks a model. `problems` gives a set that has those with some ids, `known` the D_s that demonstrations
+    are taken from."""
 
     def __init__(
-        self, asking: Asking, problems: ProblemSet, check: Checker, known: Callable[[], Known] = dict
+        self,
+        asking: Asking,
+        problems: Callable[[Collection[str]], ProblemSet],
+        check: Checker,
+        known: Callable[[], Known] = dict,
     ) -> None:
-        self.asking, self.config, self.problems = asking, asking.config, problems
+        self.asking, self.config, self._problems = asking, asking.config, problems
         self.name = annotator_name(self.config.model)
         self.warnings: list[str] = []
         self._check, self._known = check, known
@@ -58,9 +63,11 @@ class Llm:
 
     def _respond(self, questions: Sequence[Question]) -> Iterator[Response]:
         by_name = {question.problem_id: question for question in questions}
-        problems = [asked_of(self.problems, self.problems.row[name]) for name in by_name]
-        demonstrations = Demonstrations(self.problems, self._known())
-        for heard in sample(self.asking, self._check, demonstrations, problems, self._is_open):
+        known = self._known()
+        problems = self._problems({*by_name, *known})
+        asked = [asked_of(problems, problems.row[name]) for name in by_name]
+        demonstrations = Demonstrations(problems, known)
+        for heard in sample(self.asking, self._check, demonstrations, asked, self._is_open):
             if heard.failed:  # not all was said, so there is no response; a resumed run asks again
                 self.warnings = [f"{heard.failed}. {self.name} is not asked about some problems."]
             else:

@@ -5,6 +5,7 @@
     make kills COUNT=10 WITH=workers           two workers of Ray
     make kills COUNT=10 WITH=label-studio      a real Label Studio, which is started for it
     make kills COUNT=10 WITH=workers,label-studio
+    make kills COUNT=20 WITH=scans             no problem is kept in memory, as if there were many
     make kills COUNT=10 SEED=7                 the campaign of that seed again
 
 A run is killed once in each of its stages, in one of the rounds, then it must end as the undisturbed one did:
@@ -157,16 +158,16 @@ def surroundings(scenario: Scenario, root: Path, server: str | None) -> Iterator
 def main() -> None:
     parser = argparse.ArgumentParser(description="Kill a loop at every stage and resume it.")
     parser.add_argument("--count", type=int, default=200, help="kills")
-    parser.add_argument("--with", dest="given", default="", help="workers, file, label-studio")
+    parser.add_argument("--with", dest="given", default="", help="workers, file, label-studio, scans")
     parser.add_argument("--every-write", action="store_true", help="one run that is killed before each")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--server", help=f"the URL of a Label Studio to use, with the key in {KEY}")
     arguments = parser.parse_args()
     given = set(filter(None, arguments.given.split(",")))
-    if unknown := given - {"workers", "file", "label-studio", "oracle"}:
-        parser.error(f"--with knows workers, file and label-studio, not {', '.join(unknown)}")
+    if unknown := given - {"workers", "file", "label-studio", "oracle", "scans"}:
+        parser.error(f"--with knows workers, file, label-studio and scans, not {', '.join(unknown)}")
     annotator = next((name for name in ("label-studio", "file") if name in given), "oracle")
-    scenario = Scenario(annotator, 2 if "workers" in given else 0)
+    scenario = Scenario(annotator, 2 if "workers" in given else 0, "scans" in given)
     seed = random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed
     with (
         tempfile.TemporaryDirectory(prefix="kills-") as folder,

@@ -27,6 +27,10 @@ from toolkit.cli.loop import loop  # noqa: F401  # what the command imports is i
 from toolkit.cluster.session import ClusterSpec
 from toolkit.compute import computing
 from toolkit.config import load_config
+from toolkit.data import stored
+from toolkit.loop import found as finding
+from toolkit.loop import loop as looping
+from toolkit.loop import run as running
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.loop import Loop
@@ -36,6 +40,7 @@ from toolkit.loop.view import Quiet
 from toolkit.storage.database import Database
 
 SETTINGS = (*TINY, "known=0", "warm.train.epochs=2", "annotator.error_rate=0.5")
+LITTER = (".*.part", ".pieces-*")  # that a kill leaves behind, until it is swept up
 BEGIN, REPORT = "begin", "report"  # before the first stage, and after the last one
 
 
@@ -45,13 +50,18 @@ class Scenario:
 
     annotator: str = "oracle"  # file and label-studio need an office (tests/kills/office.py)
     workers: int = 0  # of Ray; 0: none
+    scans: bool = False  # no problem is kept in memory, as if there were many
 
     def __str__(self) -> str:
-        return self.annotator + (f" and {self.workers} workers" if self.workers else "")
+        workers = f" and {self.workers} workers" if self.workers else ""
+        return self.annotator + workers + (", problems on disk" if self.scans else "")
 
     def go(self, root: Path, name: str, tell: Callable[[int, str], object]) -> None:
         """Run the loop to its end, from wherever it is."""
         torch.set_num_threads(1)
+        if self.scans:
+            stored.MOST_HELD = running.MOST_HELD = 0
+            finding.FILE = looping.PART = 8
         tell(0, BEGIN)
         if (root / name / "config.yaml").exists():
             run = open_run(root, name)
@@ -232,7 +242,9 @@ def fingerprint(root: Path, name: str) -> dict[str, object]:
         last = max(round_ for round_, _, _ in run.ledger.stages())
         folders = [run.round_folder(number) for number in range(1, last + 1)]
         files = [run.folder / "equations.parquet", run.folder / "solver" / "weights.safetensors"]
-        files += [folder / "candidates.parquet" for folder in folders]
+        files += [
+            folder / name / "part-00000000.parquet" for folder in folders for name in ("candidates", "tops")
+        ]
         files += [folder / "model" / "weights.safetensors" for folder in folders]
         found: dict[str, object] = {
             "stages": sorted((round_, stage) for round_, stage, _ in run.ledger.stages()),
@@ -242,7 +254,7 @@ def fingerprint(root: Path, name: str) -> dict[str, object]:
             "metrics": run.ledger.metrics(),
             "end": run.ledger.fact("end"),
             **{str(path.relative_to(run.folder)): sha256(path.read_bytes()).hexdigest() for path in files},
-            "litter": sorted(str(path.relative_to(run.folder)) for path in run.folder.rglob(".*.part")),
+            "litter": sorted(str(path) for kind in LITTER for path in run.folder.rglob(kind)),
         }
         if TaskStore.exists(run.store):
             store = TaskStore(run.store)

@@ -12,7 +12,7 @@ def test_a_run_that_is_killed_before_every_write_ends_as_one_that_is_not():
     assert found["all"] > 40  # five files and more, and seven commits, in each of three rounds
 
 
-@pytest.mark.parametrize("annotator", ["oracle", "file"])
+@pytest.mark.parametrize("annotator", ["oracle", "file", "scans"])
 def test_a_run_that_is_killed_in_every_stage_ends_as_one_that_is_not(annotator):
     found = kills("--count", "10", "--with", annotator, "--seed", "1")
     assert found["all"] == 10

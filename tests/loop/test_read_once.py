@@ -33,13 +33,13 @@ def masked(monkeypatch):
 
 @pytest.fixture
 def read(monkeypatch):
-    """How often each candidates table was read, by its round."""
+    """How often each part of candidates, and of their tops, was read, by its round."""
     count = Counter()
 
     def listening(reader):
         def reading(source, *arguments, **options):
-            if isinstance(source, str | Path) and Path(source).name == "candidates.parquet":
-                count[Path(source).parent.name] += 1
+            if isinstance(source, str | Path) and Path(source).parent.name in ("candidates", "tops"):
+                count["/".join(Path(source).parts[-3:-1])] += 1
             return reader(source, *arguments, **options)
 
         return reading
@@ -69,5 +69,6 @@ def test_a_resumed_run_reads_each_table_once(tmp_path, read, masked):
     resumed = Loop(open_run(tmp_path, "a", longer))
     assert resumed.run().rule == "rounds"
     assert len(resumed.ledger.batch()) == 12
-    assert read == {"round-01": 1, "round-02": 1, "round-03": 1}
+    rounds = ("round-01", "round-02", "round-03")
+    assert read == {f"{name}/{table}": 1 for name in rounds for table in ("candidates", "tops")}
     assert set(masked.values()) == {1}

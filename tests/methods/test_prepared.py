@@ -16,6 +16,7 @@ from toolkit.data import read_problems, write_table
 from toolkit.data.prepared import known_share
 from toolkit.data.skipped import SkippedRows
 from toolkit.data.split import chosen_gold
+from toolkit.equations import parse_template, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions
 from toolkit.methods.prepared import PreparedInput
@@ -60,6 +61,20 @@ def test_prepared_parts_train_what_problems_in_memory_train_bit_for_bit(problems
         in_memory, in_parts = (load_file(folder / file) for folder in folders)
         for name, tensor in in_memory.items():
             assert tensor.equal(in_parts[name]), name
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_what_annotators_agreed_on_joins_D_s_of_prepared_parts(problems, parts, share):
+    ready, chosen = prepared(parts), chosen_gold(problems, share, 3)
+    agreed = {problems.ids[row]: parse_template("N0 + N1") for row in (5, 20, 41)}
+    templates = {name: show(template) for name, template in agreed.items()}
+    known = known_share(ready, share, 3, templates)
+    folders = parts.parent / "memory", parts.parent / "in parts"
+    here = Warm.fit(FitInput(problems, chosen | agreed, CONFIG, 3), folders[0])
+    there = Warm.fit_prepared(PreparedInput(ready, known, CONFIG, 3), folders[1])
+    assert there.origin.known == here.origin.known == len(chosen | agreed)
+    in_memory, in_parts = (load_file(folder / "training.safetensors") for folder in folders)
+    assert all(tensor.equal(in_parts[name]) for name, tensor in in_memory.items())
 
 
 def test_a_preparation_is_reused_while_data_and_settings_are_the_same(parts, monkeypatch):
@@ -118,6 +133,25 @@ def test_the_command_trains_on_parts_and_goes_on(parts):
     assert CliRunner().invoke(main, longer).exit_code == 0
     assert [path.name for path in out.glob("memory-*")] == ["memory-0004-0-of-1.safetensors"]
     assert len(list((out / "prepared").iterdir())) == 1
+
+
+def test_the_command_trains_on_parts_with_annotations_as_on_one_file(problems, parts):
+    rows = [{"id": problems.ids[row], "equation": problems.table["equation"][row]} for row in (3, 30, 44)]
+    file = parts.parent / "annotations.csv"
+    pl.DataFrame([*rows, {"id": "of another set", "equation": "1 + 1"}]).write_csv(file)
+    write_table(problems.table, parts.parent / "whole.parquet")
+    small = ("--annotations", str(file), "--json", *sets(WARM))
+    trained = {}
+    for data in (parts, parts.parent / "whole.parquet"):
+        out = parts.parent / f"model of {data.name}"
+        done = CliRunner().invoke(main, ["train", str(data), "--out", str(out), *small])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["gold"] == 3
+        assert "3 annotations of 3 problems" in done.stderr
+        assert "1 are of problems that are not" in done.stderr
+        trained[data] = load_file(out / "weights.safetensors")
+    in_parts, whole = trained.values()
+    assert all(tensor.equal(whole[name]) for name, tensor in in_parts.items())
 
 
 def test_a_run_is_not_resumed_on_other_parts(parts):

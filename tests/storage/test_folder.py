@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.errors import WarmkitError
-from toolkit.storage.folder import appear, building, check_file, check_folder
+from toolkit.storage.folder import appear, building, check_file, check_folder, working_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,3 +94,10 @@ def test_what_a_kill_left_behind_goes_with_the_next_but_not_what_is_being_built(
             )
         assert (first / "file").exists()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_kill_left_of_a_large_table_is_swept_up(folder):
+    (folder / ".pieces-x").mkdir()
+    (folder / ".pieces-x" / "part-00000000.parquet").write_text("half")
+    with working_in(folder, str):
+        assert sorted(path.name for path in folder.iterdir()) == ["lock", "round-01"]

@@ -32,7 +32,7 @@ class Oracle:
 
     def __init__(
         self,
-        problems: pl.DataFrame,
+        problems: pl.DataFrame | pl.LazyFrame,
         error_rate: float = 0.0,
         seed: int = 0,
         skip_rate: float = 0.0,
@@ -42,7 +42,7 @@ class Oracle:
         for what, rate in (("error", error_rate), ("skip", skip_rate)):
             if not 0 <= rate <= 1:
                 raise WarmkitError(f"The oracle's {what} rate is {rate}, but it must be between 0 and 1.")
-        self._gold: dict[str, str | None] = dict(problems.select("id", "equation").iter_rows())
+        self._problems = problems.lazy().select("id", "equation")
         self._error_rate = error_rate
         self._skip_rate = skip_rate
         self._seed = seed
@@ -51,8 +51,10 @@ class Oracle:
         self._collected: dict[str, Response] = {}
 
     def submit(self, questions: Sequence[Question]) -> None:
+        asked = pl.col("id").is_in([question.problem_id for question in questions])
+        gold: dict[str, str | None] = dict(self._problems.filter(asked).collect().iter_rows())
         for question in questions:
-            response = self._answer(question)
+            response = self._answer(question, gold.get(question.problem_id))
             if self._collected.get(response.external_id) != response:
                 self._ready[response.external_id] = response
 
@@ -65,8 +67,7 @@ class Oracle:
     def waits(self) -> bool:
         return False
 
-    def _answer(self, question: Question) -> Response:
-        gold = self._gold.get(question.problem_id)
+    def _answer(self, question: Question, gold: str | None) -> Response:
         if gold is None:
             return _response(question, 0, "skip", note="The oracle has no equation of this problem.")
         right = self._judged(question, _response(question, 0, "equation", gold))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from toolkit.cli.output import note
-from toolkit.data import ProblemSet
+from toolkit.data import PROBLEMS, ProblemSet
+from toolkit.data.read import read_chosen
 
 if TYPE_CHECKING:
     from toolkit.equations import Expr
@@ -22,6 +23,15 @@ def annotated(file: Path | None, problems: ProblemSet, *, more_constants: bool =
     for sentence in found.sentences():
         note(f"{file}: {sentence}" if not sentence.startswith(str(file)) else sentence)
     return found.templates
+
+
+def annotated_problems(file: Path | None, data: str, *, skip_bad: bool = False) -> ProblemSet:
+    """The problems of a large set that a file of annotations is about; none without a file."""
+    if file is None:
+        return ProblemSet(PROBLEMS.to_frame())
+    from annotation.read import annotated_ids
+
+    return read_chosen(data, annotated_ids(file), skip_bad=skip_bad)
 
 
 def with_annotations(problems: pl.DataFrame, file: Path | None) -> tuple[pl.DataFrame, int]:

@@ -10,7 +10,7 @@ import click
 
 from toolkit.cli.annotate.listen import listen_of, listen_options
 from toolkit.cli.live import LiveView
-from toolkit.cli.output import echo, json_option, note, print_json, print_table, waiting
+from toolkit.cli.output import echo, json_option, note, print_json, print_table, progress, waiting
 from toolkit.cli.parameters import COUNT, SEED, device_option, runs_option, set_option, workers_options
 from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import ClusterSpec
@@ -19,6 +19,7 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import ANNOTATORS, annotator_of, check_annotator, webhook_sleep
 from toolkit.loop.config import PYTHON, LoopConfig
 from toolkit.loop.run import create_run, locked, open_run
+from toolkit.loop.sets import problem_count
 from toolkit.methods import METHODS
 
 
@@ -33,6 +34,7 @@ Examples:
   warmkit loop --run mine --resume
   warmkit loop --config configs/demo.yaml --set warm.beam_width=8 --json
   warmkit loop mine.jsonl --workers 2 --dashboard
+  warmkit loop parts/ --test test.jsonl --workers 2 --set solver_limit=20000
   warmkit loop --run mine --rewind 3
   warmkit loop --run mine --revoke problem-17"""
 )
@@ -95,6 +97,9 @@ def loop(
 
     Everything is kept in the folder runs/NAME; its report.html shows the results. A run that was stopped,
     or killed, goes on with --resume.
+
+    DATA may be a folder or a pattern of Parquet and JSON Lines parts. Of more than 32,768 problems, WARM is
+    trained on prepared parts, and no process holds all problems but the solvers, unless solver_limit is set.
     """
     if (resume or rewind or revoke) and name is None:
         raise click.UsageError("Name the run: --run NAME.")
@@ -128,8 +133,10 @@ def loop(
     else:
         config = load_config(LoopConfig, config_file, settings)
         check_annotator(config)
-        with waiting(f"Reading {config.data}"):
-            run = create_run(runs, name, config)
+        with waiting(f"Counting {config.data}"):
+            count = problem_count(config)
+        with progress(f"Reading {config.data}", count) as advance:
+            run = create_run(runs, name, config, advance=advance)
         if (choice := run.constant_choice) is not None:
             note(choice.sentence())
     with locked(run):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from toolkit.cli.annotations import annotated
+from toolkit.cli.annotations import annotated, annotated_problems
 from toolkit.cli.output import echo, json_option, note, print_json, progress, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
@@ -35,7 +35,7 @@ from toolkit.data.skipped import skipping
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
-from toolkit.methods import Epoch, StepOne, find_method
+from toolkit.methods import Epoch, Known, StepOne, find_method
 from toolkit.methods.base import read_constants
 from toolkit.screen import Screen
 from toolkit.storage.folder import check_folder, training_in
@@ -115,7 +115,7 @@ def train(
 
     With workers, or if DATA is a folder or a pattern of Parquet and JSON Lines parts, WARM prepares the
     problems once (tokens, gold templates, search), and each worker holds its share of them alone: they need
-    not fit in one process. With --annotations or --then-solver they are all held in memory.
+    not fit in one process. With --then-solver they are all held in memory.
     """
     config = load_config(find_method(method).Config, config_file, overrides)
     _check_out(out, resume, spec)
@@ -124,7 +124,7 @@ def train(
     if constants is None and (out / "model.json").exists():
         constants = read_constants(out)  # those it began with
     in_parts = (spec is not None or is_in_parts(data)) and find_method(method).learns_in_parts
-    in_parts = in_parts and not annotations and not then_solver  # which need all problems in memory
+    in_parts = in_parts and not then_solver  # which needs all problems in memory
     with waiting(f"Reading {data}"):
         if not in_parts:
             problems = read_problems(data, skip_bad=skip_bad)
@@ -135,7 +135,11 @@ def train(
         tested = read_problems(test, skip_bad=skip_bad) if test else None
         if constants is not None:
             problems = problems.with_constants(constants)
-        agreed = annotated(annotations, problems, more_constants=constants is None)
+        marked = problems
+        if in_parts:
+            marked = annotated_problems(annotations, data, skip_bad=skip_bad)
+            marked = marked.with_constants(problems.constants)
+        agreed = annotated(annotations, marked, more_constants=constants is None)
         if constants is None:
             problems = with_constants_of(problems, agreed.values())
     with waiting("Loading torch"):
@@ -172,7 +176,7 @@ def train(
             shared = Path(storage) if storage and is_folder(storage) else out
             root = prepared or shared / "prepared"
             begun = time.perf_counter()
-            work = _prepare(data, root, gold, settings, compute, out if skip_bad else None)
+            work = _prepare(data, root, gold, agreed, settings, compute, out if skip_bad else None)
             preparation = time.perf_counter() - begun
         else:
             work = Round(problems, chosen_gold(problems, gold, seed) | agreed, settings, compute)
@@ -219,7 +223,13 @@ def train(
 
 
 def _prepare(
-    data: str, root: Path, gold: float, settings: "LoopConfig", compute: "Compute", out: Path | None
+    data: str,
+    root: Path,
+    gold: float,
+    agreed: Known,
+    settings: "LoopConfig",
+    compute: "Compute",
+    out: Path | None,
 ) -> "RoundInParts":
     """A round on prepared parts; bad rows go to a file in the folder `out`, if there is one."""
     from toolkit.loop.in_parts import prepared_round
@@ -229,7 +239,7 @@ def _prepare(
             rows = sum(map(count_records, part_files(data)))
         with progress("Preparing", rows) as advance:
             skipped = None if out is None else bad
-            made = prepared_round(data, root, gold, settings, compute, skipped, advance)
+            made = prepared_round(data, root, gold, settings, compute, skipped, advance, agreed)
     if bad.count:
         note(f"{bad.count:,} rows were left out:\n{bad}")
     return made

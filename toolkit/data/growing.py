@@ -13,7 +13,7 @@ import polars as pl
 
 from toolkit.data.write import ROW_GROUP, append_csv, append_jsonl, check_suffix
 from toolkit.errors import WarmkitError
-from toolkit.storage.atomic import remove_empty, replacing
+from toolkit.storage.atomic import PIECES, remove_empty, replacing
 from toolkit.storage.tables import guarded
 
 APPENDERS = {".jsonl": append_jsonl, ".csv": append_csv}
@@ -53,25 +53,28 @@ class GrowingTable:
             self._write(piece.with_columns(values.slice(start, len(piece)).alias(name)), file)
             start += len(piece)
 
-    def write(self, paths: Mapping[Path, pl.Expr | None]) -> None:
-        """Join the pieces to tables; with an expression, only the rows for which it is true. All or none."""
+    def write(self, paths: Mapping[Path, pl.Expr | None], without: str = "") -> None:
+        """Join the pieces to tables; with an expression, only the rows for which it is true. All or none.
+
+        `without` is a column that is left out.
+        """
         with ExitStack() as files:
             for path, condition in paths.items():
                 check_suffix(path)
                 temporary = files.enter_context(replacing(path))
                 with guarded(path, "written"):
-                    self._join(temporary, path.suffix.lower(), condition)
+                    self._join(temporary, path.suffix.lower(), condition, without)
 
-    def _join(self, path: Path, suffix: str, condition: pl.Expr | None) -> None:
+    def _join(self, path: Path, suffix: str, condition: pl.Expr | None, without: str) -> None:
         if suffix == ".parquet":
             rows = pl.scan_parquet(self._files, glob=False)
             rows = rows if condition is None else rows.filter(condition)
-            rows.sink_parquet(path, row_group_size=ROW_GROUP)
+            rows.drop(without, strict=False).sink_parquet(path, row_group_size=ROW_GROUP)
             return
         with path.open("wb") as out:
             for i, piece in enumerate(self):
                 rows_of_piece = piece if condition is None else piece.filter(condition)
-                APPENDERS[suffix](rows_of_piece, out, i == 0)
+                APPENDERS[suffix](rows_of_piece.drop(without, strict=False), out, i == 0)
 
     def _write(self, piece: pl.DataFrame, file: Path) -> None:
         with guarded(self._name, "written"):
@@ -87,7 +90,7 @@ def growing_table(out: Path) -> Iterator[GrowingTable]:
     made = [folder for folder in out.parents if not folder.exists()]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=out.parent, prefix=".pieces-") as folder:
+        with TemporaryDirectory(dir=out.parent, prefix=PIECES) as folder:
             yield GrowingTable(Path(folder), out)
     except OSError as error:
         raise WarmkitError(f"{out}: it can't be written: {error.strerror or error}.") from None

@@ -7,7 +7,7 @@ file is compared with the digest that prepared.json has of it.
 
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -107,24 +107,50 @@ class PreparedSet:
 
 @dataclass(frozen=True)
 class KnownShare:
-    """D_s as a share of the equations of a prepared set: those whose keys are not above a bound."""
+    """D_s as a share of the equations of a prepared set: those whose keys are not above a bound.
+
+    What annotators agreed on counts before them.
+    """
 
     seed: int
-    bound: tuple[int, int] | None  # None: no equation is used
-    count: int  # equations that hold, of those that are used
+    bound: tuple[int, int] | None  # None: no equation of the set is used
+    count: int  # problems of D_s
+    annotated: tuple[tuple[str, str], ...] = ()  # problem and template, sorted
+
+    @property
+    def is_empty(self) -> bool:
+        return self.bound is None and not self.annotated
 
     def chosen(self, part: pl.DataFrame) -> pl.Series:
-        """The gold template of each problem that is in D_s, null for the others."""
-        gold = part["gold"]
+        """The template of each problem that is in D_s, null for the others."""
+        if not self.annotated:
+            return self._of_share(part)
+        agreed = part["id"].replace_strict(dict(self.annotated), default=None, return_dtype=pl.String)
+        return agreed.alias("gold").zip_with(agreed.is_not_null(), self._of_share(part))
+
+    def _of_share(self, part: pl.DataFrame) -> pl.Series:
         if self.bound is None:
             return pl.Series("gold", [None] * len(part), dtype=pl.String)
+        gold = part["gold"]
         keys = order_keys(part["id"], self.seed)
         above = (keys[:, 0] > self.bound[0]) | ((keys[:, 0] == self.bound[0]) & (keys[:, 1] > self.bound[1]))
         return gold.scatter(pl.Series(above).arg_true(), None)
 
 
-def known_share(prepared: PreparedSet, share: float, seed: int) -> KnownShare:
-    """The share of the equations that `gold_ids` chooses."""
+def known_share(
+    prepared: PreparedSet, share: float, seed: int, annotated: Mapping[str, str] | None = None
+) -> KnownShare:
+    """The share of the equations that `gold_ids` chooses, and what annotators agreed on, as templates."""
+    known = _known_share(prepared, share, seed)
+    if not annotated:
+        return known
+    known = replace(known, annotated=tuple(sorted(annotated.items())))
+    columns = ("id", "gold") if share else ("id",)
+    parts = prepared.frames(columns)
+    return replace(known, count=sum(known.chosen(part).count() for part in parts))
+
+
+def _known_share(prepared: PreparedSet, share: float, seed: int) -> KnownShare:
     nothing = KnownShare(seed, None, 0)
     if not share:
         return nothing

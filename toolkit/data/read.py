@@ -1,7 +1,7 @@
 """Read problem sets from files of any known format: one file, or many parts of one set."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import has_magic
 from heapq import nsmallest
 from itertools import islice
@@ -13,7 +13,7 @@ import polars as pl
 from toolkit.data.formats import FORMATS, LEFT_OUT, Format, recognise, renamed
 from toolkit.data.problems import ProblemSet
 from toolkit.data.records import Record, count_records, read_records, stream_records
-from toolkit.data.schema import BadRow, check_rows, refuse_bad
+from toolkit.data.schema import PROBLEMS, BadRow, check_rows, refuse_bad
 from toolkit.data.seen import SeenIds
 from toolkit.data.skipped import SkippedRows
 from toolkit.data.split import shuffle_key
@@ -94,25 +94,41 @@ def read_sample(path: Path | str, count: int, seed: int, *, skip_bad: bool = Fal
     """Problems of a large set, drawn by the seed: those that `shuffled` has first. Few are held in memory."""
     files = part_files(path)
     several = len(files) > 1
-    drawn = nsmallest(count, _drawable(files, seed, several), key=lambda row: row[0])
+    keyed = ((shuffle_key(name, seed), file, record) for name, file, record in _named(files, several))
+    drawn = nsmallest(count, keyed, key=lambda row: row[0])
+    if not drawn:
+        raise WarmkitError(f"{path}: there are no problems.")
+    return _of_records(path, ((file, record) for _, file, record in drawn), several, skip_bad)
+
+
+def read_chosen(path: Path | str, ids: Collection[str], *, skip_bad: bool = False) -> ProblemSet:
+    """The problems of a large set that have these ids. No others are held in memory, or checked."""
+    files = part_files(path)
+    several = len(files) > 1
+    chosen = ((file, record) for name, file, record in _named(files, several) if name in ids)
+    return _of_records(path, chosen, several, skip_bad)
+
+
+def _of_records(
+    path: Path | str, chosen: Iterable[tuple[Path, Record]], several: bool, skip_bad: bool
+) -> ProblemSet:
+    """The problems of some records of files."""
     by_file: dict[Path, list[Record]] = {}
-    for _, file, record in drawn:
+    for file, record in chosen:
         by_file.setdefault(file, []).append(record)
     seen = SeenIds()
     read = [
         check_records(file, sorted(records, key=lambda record: record[0]), {}, None, seen, several)
         for file, records in sorted(by_file.items())
     ]
-    if not read:
-        raise WarmkitError(f"{path}: there are no problems.")
-    together = ProblemSet.joined(read)
+    together = ProblemSet.joined(read) if read else ProblemSet(PROBLEMS.to_frame())
     if not skip_bad:
         refuse_bad(str(path), len(together), together.bad)
     return together
 
 
-def _drawable(files: Sequence[Path], seed: int, several: bool) -> Iterator[tuple[bytes, Path, Record]]:
-    """Records that have fields, each with the digest of its id by which ids are shuffled."""
+def _named(files: Sequence[Path], several: bool) -> Iterator[tuple[str, Path, Record]]:
+    """Records that have fields, each with its id."""
     for file in files:
         records, known = stream_records(file), None
         while some := list(islice(records, AT_ONCE)):
@@ -120,7 +136,7 @@ def _drawable(files: Sequence[Path], seed: int, several: bool) -> Iterator[tuple
             prefix = f"{file.stem}:" if several else ""
             for record, (_, row) in zip(some, _rows(some, known, None, prefix), strict=True):
                 if isinstance(row, dict):
-                    yield shuffle_key(str(row["id"]), seed), file, record
+                    yield str(row["id"]), file, record
 
 
 def check_records(

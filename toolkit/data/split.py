@@ -99,7 +99,12 @@ def connected(ids: Sequence[str], together: Sequence[tuple[str, str]]) -> Ints:
 def gold_ids(problems: ProblemSet, share: float, seed: int) -> frozenset[str]:
     """The problems whose equations are used, if a share of them is. A larger share includes every smaller."""
     with_equation = problems.table.filter(pl.col("equation").is_not_null())["id"].to_list()
-    return frozenset(shuffled(with_equation, seed)[: round(share * len(with_equation))])
+    return share_of(with_equation, share, seed)
+
+
+def share_of(ids: Sequence[str], share: float, seed: int) -> frozenset[str]:
+    """The first of the ids in the order of `shuffled`."""
+    return frozenset(shuffled(ids, seed)[: round(share * len(ids))] if share else ())
 
 
 def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr]:

@@ -21,7 +21,7 @@ def _oracle(run: "Run") -> "Annotator":
 
     settings = run.config.annotator
     return Oracle(
-        run.problems.table,
+        run.stored.table,
         settings.error_rate,
         run.config.seed,
         settings.skip_rate,
@@ -54,7 +54,7 @@ def _label_studio(run: "Run") -> "Annotator":
         run.store,
         settings.title or f"warmkit {run.name}",
         join=settings.project,
-        langs=run.problems.langs,
+        langs=run.stored.columns("lang")["lang"],
         overlap=settings.overlap,
         constants=run.constants,
     )
@@ -65,7 +65,7 @@ def _llm(run: "Run") -> "Annotator":
     from toolkit.loop.ledger import last_opened
     from toolkit.loop.proposals import asking_of, checker_of
 
-    return Llm(asking_of(run), run.problems, checker_of(run), lambda: run.known(last_opened(run.ledger)))
+    return Llm(asking_of(run), run.stored.few, checker_of(run), lambda: run.known(last_opened(run.ledger)))
 
 
 def _python(run: "Run") -> "Annotator":

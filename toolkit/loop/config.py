@@ -153,6 +153,12 @@ class _LoopConfig(Section):
     llm: LlmConfig = LlmConfig()
     stop: StopConfig = StopConfig()
     solver_kind: str = Field("gts", description=f"of step two: one of {', '.join(SOLVERS)}")
+    solver_limit: int | None = Field(
+        None,
+        ge=10,
+        le=1_000_000_000,
+        description="problems that solvers learn from: D_s, and others chosen by seed; null: all, in memory",
+    )
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
     references: bool = Field(True, description="also train with no annotations and with everything annotated")
 
@@ -243,8 +249,8 @@ class _LoopConfig(Section):
 
     @property
     def warm_solvers(self) -> bool:
-        """Whether a solver starts from that of the round before."""
-        return self.warm_start and self.solver_each_round
+        """Whether a solver starts from that of the round before; not if each learns from other problems."""
+        return self.warm_start and self.solver_each_round and self.solver_limit is None
 
     def _section(self, plugin: type[StepOne] | type[Solver]) -> Section:
         section = getattr(self, plugin.section)

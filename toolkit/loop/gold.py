@@ -1,28 +1,26 @@
 """Gold questions: problems whose equation is known, mixed in to learn how good annotators are."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from toolkit.annotators.reliability import FEWEST_GOLD
-from toolkit.data import Candidates, ProblemSet, read_problems
-from toolkit.data.split import chosen_gold, shuffled
+from toolkit.data import ProblemSet, read_problems
+from toolkit.data.split import share_of, shuffled
+from toolkit.data.stored import PART, StoredProblems
 from toolkit.equations import Expr
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.loop.found import RoundCandidates
 from toolkit.loop.ledger import GOLD, BatchItem, Ledger
 
 
 def with_gold_file(problems: ProblemSet, config: LoopConfig) -> ProblemSet:
     """The problems to learn from, with those of the file of gold questions, whose split is gold."""
-    path = config.annotator.gold_file
-    if path is None:
+    usable, path = gold_file_problems(config), config.annotator.gold_file
+    if usable is None:
         return problems
-    given = read_problems(path, constants=problems.constants)
-    usable = given.take([row for row, template in enumerate(given.gold) if template is not None])
-    if not len(usable):
-        raise WarmkitError(f"{path}: none of its problems has an equation that gives its answer.")
     if common := set(problems.ids) & set(usable.ids):
         raise WarmkitError(
             f"{path}: problem {min(common)} is in {config.data} too. Gold questions need ids of their own."
@@ -31,16 +29,35 @@ def with_gold_file(problems: ProblemSet, config: LoopConfig) -> ProblemSet:
     return ProblemSet(table, problems.constants, masked=(*problems.masked, *usable.masked))
 
 
-def given_equations(problems: ProblemSet, config: LoopConfig) -> dict[str, Expr]:
+def gold_file_problems(config: LoopConfig) -> ProblemSet | None:
+    """The problems of the file of gold questions whose equations hold; None if there is no file."""
+    path = config.annotator.gold_file
+    if path is None:
+        return None
+    given = read_problems(path, constants=config.v_const)
+    usable = given.take([row for row, template in enumerate(given.gold) if template is not None])
+    if not len(usable):
+        raise WarmkitError(f"{path}: none of its problems has an equation that gives its answer.")
+    return usable
+
+
+def given_equations(stored: StoredProblems, config: LoopConfig) -> dict[str, Expr]:
     """D_s at the start: the share of equations that may be used, and those of the file of gold questions."""
-    given = chosen_gold(problems, config.known_share, config.seed)
+    with_equation = stored.columns("id", "equation").drop_nulls("equation")["id"]
+    chosen = share_of(with_equation.to_list(), config.known_share, config.seed) | set(
+        _of_file(stored, config)
+    )
+    given: dict[str, Expr] = {}
+    for part in stored.parts(PART) if chosen else ():
+        rows = [row for row, problem_id in enumerate(part.ids) if problem_id in chosen]
+        given |= part.take(rows).gold_templates if len(rows) < len(part) else part.gold_templates
+    return given
+
+
+def _of_file(stored: StoredProblems, config: LoopConfig) -> list[str]:
     if config.annotator.gold_file is None:
-        return given
-    return given | {name: problems.gold_templates[name] for name in _of_file(problems)}
-
-
-def _of_file(problems: ProblemSet) -> list[str]:
-    return problems.table.filter(pl.col("split") == GOLD)["id"].to_list()
+        return []
+    return stored.columns("id", "split").filter(pl.col("split") == GOLD)["id"].to_list()
 
 
 def gold_questions(ledger: Ledger) -> frozenset[str]:
@@ -49,11 +66,12 @@ def gold_questions(ledger: Ledger) -> frozenset[str]:
 
 
 def choose_gold(
-    problems: ProblemSet,
+    given: Collection[str],
+    stored: StoredProblems,
     config: LoopConfig,
     before: Sequence[BatchItem],
     questions: int,
-    candidates: Candidates,
+    found: RoundCandidates,
 ) -> list[str]:
     """The gold questions of a batch with so many questions, none of which was asked before.
 
@@ -67,7 +85,9 @@ def choose_gold(
     wanted = math.ceil(config.annotator.gold * total) - len(asked)
     if not asked and config.annotator.gold:  # enough of them to judge somebody after the first batch
         wanted = max(wanted, min(FEWEST_GOLD, questions // 5))
-    pool = _of_file(problems) or list(given_equations(problems, config))
+    pool = _of_file(stored, config) or list(given)
     free = [name for name in shuffled(pool, config.seed) if name not in asked]
-    free.sort(key=lambda name: len(candidates.scores.get(name, ())) < 2)
+    tops = found.tops("problem_id", "classes").filter(pl.col("classes") > 1) if free else None
+    several = frozenset[str]() if tops is None else frozenset(tops["problem_id"]) & frozenset(free)
+    free.sort(key=lambda name: name not in several)
     return free[: max(0, wanted)]

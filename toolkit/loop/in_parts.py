@@ -7,8 +7,11 @@ from pathlib import Path
 from toolkit.compute import Compute
 from toolkit.data.prepared import PreparedSet, known_share
 from toolkit.data.skipped import SkippedRows
+from toolkit.equations import show
 from toolkit.loop.config import LoopConfig
-from toolkit.methods import Epoch, FitOptions, StepOne
+from toolkit.loop.round import Round, fit_step_one
+from toolkit.loop.state import RunState
+from toolkit.methods import Epoch, Known, StepOne
 from toolkit.methods.base import nothing
 from toolkit.methods.prepared import PreparedInput
 
@@ -27,18 +30,21 @@ class RoundInParts:
         folder: Path,
         *,
         label: str,
+        start: Path | None = None,
         on_batch: Callable[[int], object] = nothing,
         on_epoch: Callable[[Epoch, int], object] = nothing,
     ) -> StepOne:
-        """Step one, in a folder: it goes on with what the folder holds."""
-        method = self.config.step_one
-        epochs = method.epochs(self.data.config)
-        options = FitOptions(
-            resume=(folder / "model.json").exists(),
+        """`Round.fit`."""
+        return fit_step_one(
+            self.data,
+            self.config,
+            self.compute,
+            folder,
+            label=label,
+            start=start,
             on_batch=on_batch,
-            on_epoch=lambda epoch: on_epoch(epoch, epochs),
+            on_epoch=on_epoch,
         )
-        return self.compute.fit(method, self.data, folder, options, label=label)
 
 
 def prepared_round(
@@ -49,8 +55,12 @@ def prepared_round(
     compute: Compute,
     skipped: SkippedRows | None = None,
     advance: Callable[[int], object] = nothing,
+    annotated: Known | None = None,
 ) -> RoundInParts:
-    """Prepare the parts in the folder `root`, or find them there; a share of the gold equations is D_s."""
+    """Prepare the parts in the folder `root`, or find them there.
+
+    D_s is a share of the gold equations, and what annotators agreed on.
+    """
     from toolkit.methods.warm.config import WarmConfig
     from toolkit.methods.warm.prepare import Preparation, PreparedPart, Unprepared, prepare
 
@@ -62,5 +72,24 @@ def prepared_round(
         return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
 
     prepared = prepare(data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance)
-    known = known_share(prepared, gold, config.seed)
+    templates = {problem_id: show(template) for problem_id, template in (annotated or {}).items()}
+    known = known_share(prepared, gold, config.seed, templates)
     return RoundInParts(prepared, PreparedInput(prepared, known, settings, config.seed), config, compute)
+
+
+def step_one_of(
+    state: RunState, round_: int, compute: Compute, advance: Callable[[int], object] = nothing
+) -> Round | RoundInParts:
+    """Step one of a round of a run, on problems in memory; on prepared parts, if there are many."""
+    if state.stored.is_held or not state.config.step_one.learns_in_parts:
+        return state.round(round_, compute)
+    constants = tuple(show(constant) for constant in state.constants_in(round_))
+    return prepared_round(
+        state.stored.path,
+        state.run.folder / "prepared",
+        0.0,
+        state.config.model_copy(update={"constants": constants}),
+        compute,
+        advance=advance,
+        annotated=state.known(round_),
+    )

@@ -27,15 +27,20 @@ from toolkit.active.stopping import Stop, why_stop
 from toolkit.annotators.questions import Annotator
 from toolkit.compute import Compute, LocalCompute
 from toolkit.config import settings_of
-from toolkit.data import Candidates, ProblemSet, as_problem_set, write_table
+from toolkit.data import Candidates, ProblemSet, as_problem_set
+from toolkit.data.stored import PART
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
+from toolkit.loop.calibrate import fitted_temperature, learn_trust
 from toolkit.loop.config import PYTHON, LoopConfig
+from toolkit.loop.in_parts import step_one_of
 from toolkit.loop.ledger import BatchItem
+from toolkit.loop.part import FindPart, FoundPart
 from toolkit.loop.records import FINAL
 from toolkit.loop.round import ACCURACIES, Round, measure
-from toolkit.loop.run import Run, create_run, divide, locked
+from toolkit.loop.run import Run, create_run, locked
 from toolkit.loop.selection import choose_batch
+from toolkit.loop.sets import divide
 from toolkit.loop.state import RunState
 from toolkit.loop.view import Quiet, View
 from toolkit.methods import StepOne, load_model
@@ -193,7 +198,7 @@ class Loop:
 
         def work() -> dict[str, Any]:
             before = run.round_folder(round_ - 1) / "model"
-            model = self.state.round(round_, self.compute).fit(
+            model = step_one_of(self.state, round_, self.compute, self._progress()).fit(
                 run.round_folder(round_) / "model",
                 label=f"{run.name}-round-{round_:02d}",
                 start=before if self.config.warm_start and self._has_same_constants(round_) else None,
@@ -205,31 +210,42 @@ class Loop:
 
     def _generate(self, round_: int) -> None:
         def work() -> dict[str, Any]:
-            done = 0
-
-            def on_part(count: int) -> None:
-                nonlocal done
-                done += count
-                self.view.progress(done, len(self.state.problems))
-
-            this_round = self.state.round(round_, self.compute)
-            generated = this_round.generate(self._model(round_), on_part)
+            state, temperature = self.state, fitted_temperature(self.state, round_)
+            found, known = state.found(round_), state.known(round_)
+            found.write(self._find(round_, temperature))
             if self.config.llm.propose:
-                from toolkit.loop.proposals import with_proposals
+                from toolkit.loop.proposals import add_proposals
 
-                known = this_round.known
-                generated = with_proposals(self.state.run, round_, known, generated, self.view.say)
-            temperature = self.state.temperature(round_)
-            candidates = self.state.trusted(round_, this_round.candidates(generated, temperature))
-            write_table(candidates.table, self.state.run.round_folder(round_) / "candidates.parquet")
-            self.state.remember(round_, candidates)
-            gold = this_round.gold_equivalent(candidates)
-            return {"temperature": temperature, **self.state.measured(round_, candidates, gold)}
+                add_proposals(state.run, round_, known, found, temperature, self.view.say)
+            learn_trust(state, round_)
+            return {"temperature": temperature, **state.measured(round_)}
 
         figures = self._stage(
             round_, "generate", work, lambda result: self.ledger.measure(round_, "pool", result)
         )
         self.view.figures(reached=figures["reached"], confidence=figures["confidence"])
+
+    def _find(self, round_: int, temperature: float) -> Iterator[FoundPart]:
+        """What the model of a round finds, part by part."""
+        state, compute = self.state, self.compute
+        find = FindPart(
+            self._model(round_), self.config.generate, compute.worker_device, temperature, state.known(round_)
+        )
+        parts, advance = state.stored.parts(PART, state.constants_in(round_)), self._progress()
+        for part in compute.map(find, parts, label="generate", what="Generation"):
+            advance(len(part.tops))
+            yield part
+
+    def _progress(self) -> Callable[[int], None]:
+        """Shows how many problems of all are done: to be called with the number of new ones."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            self.view.progress(done, len(self.state.stored))
+
+        return advance
 
     def _model(self, round_: int) -> StepOne:
         return load_model(self.state.run.round_folder(round_) / "model", self.compute.device)
@@ -249,10 +265,11 @@ class Loop:
 
     def _fit_solver(self, round_: int, stage: str, start: Path | None) -> None:
         def work() -> Mapping[str, Any]:
-            this_round, run = self.state.round(round_, self.compute), self.state.run
+            this_round, candidates = self.state.lessons(round_, self.compute)
+            run = self.state.run
             folder = run.solver_folder(round_, stage)
             solver = this_round.fit_solver(
-                self.state.candidates(round_),
+                candidates,
                 folder,
                 label=f"{run.name}-round-{round_:02d}-{folder.name}",
                 start=start,
@@ -272,7 +289,7 @@ class Loop:
 
     def _has_same_constants(self, round_: int) -> bool:
         """As the previous round: with other constants a network has another shape."""
-        return round_ > 1 and self.state.problems_in(round_) is self.state.problems_in(round_ - 1)
+        return round_ > 1 and self.state.constants_in(round_) == self.state.constants_in(round_ - 1)
 
     def _solver_before(self, round_: int) -> Path | None:
         """The solver to start from: that of the previous round, unless there is none, or it was undone."""
@@ -294,18 +311,23 @@ class Loop:
         if not self.config.references:
             return
         if self.ledger.result(1, "solver") is None:
-            self._reference(round_, "no annotations", state.round(1, self.compute), state.candidates(1))
-        if all(state.problems.gold_classes):
-            last = state.round(round_, self.compute)
-            everything = replace(last, known=last.problems.gold_templates)
-            self._reference(round_, "everything annotated", everything, None)
+            self._reference(round_, "no annotations", lambda: state.lessons(1, self.compute))
+        if not state.found(1).tops("right")["right"].has_nulls():  # all have gold equations
+            self._reference(round_, "everything annotated", lambda: self._everything(round_))
 
-    def _reference(self, round_: int, name: str, of: Round, candidates: Candidates | None) -> None:
+    def _everything(self, round_: int) -> tuple[Round, None]:
+        last, _ = self.state.lessons(round_, self.compute)
+        return replace(last, known=last.problems.gold_templates), None
+
+    def _reference(
+        self, round_: int, name: str, lessons: Callable[[], tuple[Round, Candidates | None]]
+    ) -> None:
         run, in_path = self.state.run, name.replace(" ", "-")
         folder = run.round_folder(round_) / in_path  # a training that is killed goes on there
 
         def work() -> Mapping[str, Any]:
             label = f"{run.name}-round-{round_:02d}-{in_path}"
+            of, candidates = lessons()
             solver = of.fit_solver(candidates, folder, label=label, on_progress=self._on_progress)
             return measure(solver, self.state.test)
 
@@ -350,11 +372,9 @@ class Loop:
 
     def _collect(self) -> int:
         """Record the responses so far; the number of new ones."""
-        responses = [
-            response
-            for response in self.annotator.collect()
-            if response.problem_id in self.state.problems.row
-        ]
+        collected = self.annotator.collect()
+        problems = self.state.stored.few({response.problem_id for response in collected})
+        responses = [response for response in collected if response.problem_id in problems.row]
         with self.ledger.transaction():
             new = self.ledger.record(responses)
         for warning in self.annotator.warnings:

@@ -4,8 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from annotation.llm.asking import Asking
 from annotation.llm.prompt import asked_of
@@ -15,9 +18,11 @@ from annotation.llm.store import FILE, ReplyStore
 from toolkit.active.confidence import posterior
 from toolkit.annotators.account import MemoryAccount, ModelCost
 from toolkit.annotators.llm import LlmConfig
-from toolkit.data import ProblemSet
-from toolkit.equations import Constant, klass
-from toolkit.loop.generation import class_scores_of
+from toolkit.data import Candidates, ProblemSet
+from toolkit.equations import Constant, klass, parse_template
+from toolkit.loop.found import RoundCandidates
+from toolkit.loop.generation import candidates_of, class_scores_of
+from toolkit.loop.part import FoundPart, found_part
 from toolkit.loop.run import Run
 from toolkit.loop.streaming import Generate
 from toolkit.methods import Generated, Known
@@ -35,10 +40,15 @@ def checker_of(run: Run) -> Checker:
     return Checker(run.constants, not run.config.fixed_constants)
 
 
-def with_proposals(
-    run: Run, round_: int, known: Known, found: Sequence[Generated], say: Callable[[str], object]
-) -> list[Generated]:
-    """What step one found, with what the model said of these problems in this round or an earlier one.
+def add_proposals(
+    run: Run,
+    round_: int,
+    known: Known,
+    found: RoundCandidates,
+    temperature: float,
+    say: Callable[[str], object],
+) -> None:
+    """Add to what step one found what the model said of these problems in this round or an earlier one.
 
     It is asked about the least certain problems that are not in D_s and that it was not asked about before.
     Which these are is written down before it is asked, so that a kill changes nothing.
@@ -47,18 +57,53 @@ def with_proposals(
     earlier = ledger.fact("proposed") or {}
     if str(round_) not in earlier:
         before = {problem_id for chosen in earlier.values() for problem_id in chosen}
-        earlier[str(round_)] = _least_certain(found, known.keys() | before, run.config.llm.propose)
+        earlier[str(round_)] = _least_certain(found, {*known, *before}, run.config.llm.propose)
         with ledger.transaction():
             ledger.set_fact("proposed", earlier)
+    chosen = earlier[str(round_)]
     with closing(asking_of(run)) as asking:
-        for _, failed in propose(asking, check, run.problems, known, earlier[str(round_)]):
+        for _, failed in propose(asking, check, run.stored.few({*known, *chosen}), known, chosen):
             say(f"{failed}." if failed else f"{asking.url}: {asking.spent_words()}")
+    replies = ledger.replies()
+    problems = run.stored.few(replies)
     proposed = {
-        problem_id: generated(problem_id, [check(asked_of(run.problems, row), text) for text in texts])
-        for problem_id, texts in ledger.replies().items()
-        if (row := run.problems.row.get(problem_id)) is not None
+        problem_id: generated(problem_id, [check(asked_of(problems, row), text) for text in texts])
+        for problem_id, texts in replies.items()
+        if (row := problems.row.get(problem_id)) is not None
     }
-    return [merged(one, proposed[one.problem_id]) if one.problem_id in proposed else one for one in found]
+    found.change(_Merge(proposed, problems.with_constants(check.constants), known, temperature))
+
+
+@dataclass(frozen=True)
+class _Merge:
+    """Merge proposals with the candidates of a part."""
+
+    proposed: Mapping[str, Generated]
+    problems: ProblemSet  # that have proposals
+    known: Known
+    temperature: float
+
+    def __call__(self, part: FoundPart) -> FoundPart | None:
+        ids = [name for name in part.tops["problem_id"] if name in self.proposed]
+        if not ids:
+            return None
+        before = Candidates(part.candidates).by_problem
+        both = [merged(_generated_before(name, before.get(name)), self.proposed[name]) for name in ids]
+        problems = self.problems.take([self.problems.row[name] for name in ids])
+        new = found_part(problems, self.known, candidates_of(both, problems, self.temperature))
+        rows = {**before, **Candidates(new.candidates).by_problem}
+        order = part.tops.select("problem_id")
+        tops = pl.concat([part.tops.filter(~pl.col("problem_id").is_in(ids)), new.tops])
+        return FoundPart(
+            pl.concat([rows[name] for name in order["problem_id"] if name in rows]),
+            order.join(tops, on="problem_id", maintain_order="left"),
+        )
+
+
+def _generated_before(problem_id: str, rows: pl.DataFrame | None) -> Generated:
+    """What a method found, a template for each class."""
+    columns = () if rows is None else rows.select("template", "klass", "log_prob", "origin").iter_rows()
+    return Generated(problem_id, tuple(Scored(parse_template(row[0]), *row[1:]) for row in columns))
 
 
 class Proposer:
@@ -124,14 +169,10 @@ class Proposer:
         }
 
 
-def _least_certain(found: Sequence[Generated], known: Collection[str], count: int) -> list[str]:
+def _least_certain(found: RoundCandidates, known: Collection[str], count: int) -> list[str]:
     """Problems without a candidate first, then those whose likeliest class is the least likely."""
-    left = [one for one in found if one.problem_id not in known]
-    return [one.problem_id for one in sorted(left, key=_confidence)[:count]]
-
-
-def _confidence(found: Generated) -> float:
-    return max(_shares(found).values(), default=0.0)
+    tops = found.tops("problem_id", "share").filter(~pl.col("problem_id").is_in(list(known)))
+    return tops.sort(pl.col("share").fill_null(0.0), maintain_order=True)["problem_id"].head(count).to_list()
 
 
 def propose(

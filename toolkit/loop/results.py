@@ -15,11 +15,11 @@ from toolkit.annotators.llm import annotator_name, is_program
 from toolkit.annotators.resolve import Resolution
 from toolkit.annotators.wording import shown_candidates
 from toolkit.config import to_yaml
-from toolkit.data import write_table
+from toolkit.data import Candidates, write_table
 from toolkit.data.export import with_equations
+from toolkit.data.growing import growing_table
 from toolkit.equations import show
 from toolkit.equations.tree import postorder
-from toolkit.loop.gold import given_equations
 from toolkit.loop.ledger import GOLD, BatchItem
 from toolkit.loop.records import FINAL
 from toolkit.loop.round import ACCURACIES, difference
@@ -45,8 +45,7 @@ def write_results(state: RunState) -> dict[str, Any]:
     write_table(figures.metrics, run.folder / "metrics.parquet")
     last = _last_generated(run)
     if last:
-        equations = with_equations(state.problems, state.candidates(last), state.known(last))
-        write_table(equations, run.folder / "equations.parquet")
+        _write_equations(state, last)
         solvers = (run.solver_folder(last, stage) for stage in (FINAL, "solver"))
         solver = next((folder for folder in solvers if (folder / "solver.json").exists()), None)
         if solver is not None:
@@ -54,6 +53,18 @@ def write_results(state: RunState) -> dict[str, Any]:
     with replacing(run.report) as temporary:
         temporary.write_text(render(figures), encoding="utf-8")
     return summary(run, figures.metrics, figures.labels)
+
+
+def _write_equations(state: RunState, last: int) -> None:
+    """The problems with their equations, part by part."""
+    out, known = state.run.folder / "equations.parquet", state.known(last)
+    done = 0
+    with growing_table(out) as growing:
+        for found in state.found(last).parts():
+            problems = state.stored.rows(done, len(found.tops))
+            growing.add(with_equations(problems, Candidates(found.candidates), known))
+            done += len(found.tops)
+        growing.write({out: None})
 
 
 def run_figures(state: RunState) -> report.RunFigures:
@@ -68,7 +79,7 @@ def run_figures(state: RunState) -> report.RunFigures:
     return report.RunFigures(
         name=run.name,
         data=config.data,
-        problems=len(state.problems),
+        problems=len(state.stored),
         test_problems=len(state.test),
         test_gold=sum(map(bool, state.test.with_constants(run.constants_in(last)).gold_classes)),
         annotator=config.annotator.name,
@@ -121,13 +132,13 @@ def _cost(state: RunState) -> LabelCost | None:
     ]
     if not times:
         return None
-    labels, known = _labels(state), len(given_equations(state.problems, state.config))
-    left = len(state.problems) - known - labels
+    labels = _labels(state)
+    left = len(state.stored) - len(state.given) - labels
     return LabelCost(sum(times), labels, max(0, left), state.config.annotator.price)
 
 
 def _model_cost(state: RunState) -> ModelCost | None:
-    ledger, config, problems = state.ledger, state.config.llm, state.problems
+    ledger, config = state.ledger, state.config.llm
     spent, reasons = ledger.spent(), ledger.reasons()
     if not spent.requests and not reasons:
         return None
@@ -137,7 +148,9 @@ def _model_cost(state: RunState) -> ModelCost | None:
         for problem_id, resolution in state.resolutions().items()
         if resolution.template is not None and name in resolution.annotators
     }
-    gold = {name: problems.gold_classes[problems.row[name]] for name in labels}
+    problems = state.stored.few(labels)
+    problems = problems.take([problems.row[name] for name in labels])
+    gold = dict(zip(labels, problems.gold_classes, strict=True))
     known = [bool(labels[name] & classes) for name, classes in gold.items() if classes]
     return ModelCost(
         name, spent, config.money(spent), reasons, len(labels), sum(known) if known else None, len(known)
@@ -192,38 +205,30 @@ def _calibration(state: RunState, last: int) -> tuple[Reliability | None, Reliab
     """
     if state.ledger.result(last, "generate") is None:
         return None, None
-    known = state.known(last)
-    if any(state.problems.gold_classes):
-        cases = [
-            (last, problem_id, classes)
-            for problem_id, classes in zip(state.problems.ids, state.problems.gold_classes, strict=True)
-            if classes and problem_id not in known
-        ]
+    tops = state.found(last).tops("problem_id", "share", "posterior", "right")
+    if tops["right"].count():
+        known = list(state.known(last))
+        cases = tops.filter(~pl.col("problem_id").is_in(known)).drop_nulls()
     else:
-        resolutions = state.resolutions()
-        cases = [
-            (item.round, item.problem_id, resolutions[item.problem_id].klasses)
-            for item in state.ledger.batch()
-            if item.kind == "random"
-            and item.problem_id in resolutions
-            and resolutions[item.problem_id].klasses
-        ]
-    plain: list[tuple[float, bool]] = []
-    fitted: list[tuple[float, bool]] = []
-    for round_, problem_id, classes in cases:
-        candidates = state.candidates(round_)
-        if problem_id not in candidates.top:
-            continue
-        top = candidates.top[problem_id]
-        plain.append((posterior(candidates.scores[problem_id])[top.klass], top.klass in classes))
-        fitted.append((top.posterior, top.klass in classes))
-    if not plain:
+        cases = _random_picks(state)
+    if not len(cases):
         return None, None
-    return _reliability(plain), _reliability(fitted)
+    return reliability(cases["share"], cases["right"]), reliability(cases["posterior"], cases["right"])
 
 
-def _reliability(cases: list[tuple[float, bool]]) -> Reliability:
-    return reliability([confidence for confidence, _ in cases], [right for _, right in cases])
+def _random_picks(state: RunState) -> pl.DataFrame:
+    """Random picks that were annotated: what their round found, and whether it is right."""
+    resolutions = state.resolutions()
+    rows = []
+    for item in state.ledger.batch():
+        resolution = resolutions.get(item.problem_id)
+        if item.kind == "random" and resolution is not None and resolution.klasses:
+            candidates = state.asked(item.round).candidates
+            if top := candidates.top.get(item.problem_id):
+                share = posterior(candidates.scores[item.problem_id])[top.klass]
+                rows.append((share, top.posterior, top.klass in resolution.klasses))
+    columns = {"share": pl.Float64, "posterior": pl.Float64, "right": pl.Boolean}
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _asked(state: RunState) -> list[report.Asked]:
@@ -232,7 +237,7 @@ def _asked(state: RunState) -> list[report.Asked]:
         _asked_problem(
             state,
             item,
-            state.candidates(item.round).by_problem.get(item.problem_id),
+            state.asked(item.round).candidates.by_problem.get(item.problem_id),
             resolutions.get(item.problem_id),
         )
         for item in state.ledger.batch()
@@ -243,11 +248,12 @@ def _asked(state: RunState) -> list[report.Asked]:
 def _asked_problem(
     state: RunState, item: BatchItem, rows: pl.DataFrame | None, resolution: Resolution | None
 ) -> report.Asked:
-    row = state.problems.row[item.problem_id]
+    problems = state.stored.few({item.problem_id})
+    row = problems.row[item.problem_id]
     candidates = []
     if rows is not None:
         best = rows.head(MOST_CANDIDATES)
-        shown = shown_candidates(state.problems, item.problem_id, best["template"])
+        shown = shown_candidates(problems, item.problem_id, best["template"])
         candidates = [(one.equation, share) for one, share in zip(shown, best["posterior"], strict=True)]
     top = None if rows is None else int(rows["klass"][0])
     was_top = None
@@ -256,9 +262,9 @@ def _asked_problem(
     return report.Asked(
         round=item.round,
         problem_id=item.problem_id,
-        text=state.problems.table["text"][row],
-        answer=state.problems.answers[row],
-        lang=state.problems.langs[row],
+        text=problems.table["text"][row],
+        answer=problems.answers[row],
+        lang=problems.langs[row],
         why=item.why,
         confidence=candidates[0][1] if candidates else None,
         candidates=candidates,
@@ -281,15 +287,16 @@ def _disputed(state: RunState) -> list[report.Disputed]:
     disputed = []
     for problem_id, resolution in state.resolutions().items():
         if resolution.verdict == "disputed":
-            row = state.problems.row[problem_id]
+            problems = state.stored.few({problem_id})
+            row = problems.row[problem_id]
             disputed.append(
                 report.Disputed(
                     problem_id,
-                    state.problems.table["text"][row],
-                    state.problems.answers[row],
+                    problems.table["text"][row],
+                    problems.answers[row],
                     ", ".join(resolution.annotators),
                     resolution.reason,
-                    state.problems.langs[row],
+                    problems.langs[row],
                     resolution.disagreement,
                 )
             )
@@ -300,20 +307,23 @@ def _spurious(state: RunState, last: int) -> list[report.Spurious]:
     """Problems whose likeliest equation gives the answer but is not the gold one, most confident first."""
     if not last:
         return []
-    candidates, known, problems = state.candidates(last), state.known(last), state.problems
-    wrong = []
-    for problem_id, equation, klass, confidence in candidates.likeliest.select(
-        "problem_id", "equation", "klass", "posterior"
-    ).iter_rows():
-        row = problems.row[problem_id]
-        classes = problems.gold_classes[row]
-        if problem_id in known or not classes or klass in classes:
-            continue
-        table = problems.table
-        text, gold = table["text"][row], table["equation"][row]
-        wrong.append(
+    tops = state.found(last).tops("problem_id", "posterior", "right").drop_nulls()
+    known = list(state.known(last))
+    wrong = tops.filter(~pl.col("right"), ~pl.col("problem_id").is_in(known))
+    wrong = wrong.sort("posterior", descending=True, maintain_order=True).head(MOST_SPURIOUS)
+    problems = state.stored.few(wrong["problem_id"].to_list())
+    candidates, found = state.found_for(last, wrong["problem_id"].to_list()).candidates.by_problem, []
+    for problem_id, confidence in wrong.select("problem_id", "posterior").iter_rows():
+        row, table = problems.row[problem_id], problems.table
+        found.append(
             report.Spurious(
-                problem_id, text, problems.answers[row], equation, gold, confidence, problems.langs[row]
+                problem_id,
+                table["text"][row],
+                problems.answers[row],
+                candidates[problem_id]["equation"][0],
+                table["equation"][row],
+                confidence,
+                problems.langs[row],
             )
         )
-    return wrong[:MOST_SPURIOUS]
+    return found

@@ -5,23 +5,24 @@ The loop, a trial of a sweep and `warmkit train --then-solver` all run this roun
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
+from toolkit.data.stored import PART
 from toolkit.equations import klass
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.generation import calibrate, candidates_of
 from toolkit.methods import Epoch, FitInput, FitOptions, Generated, Known, StepOne
 from toolkit.methods.base import nothing
+from toolkit.methods.prepared import PreparedInput
 from toolkit.solvers import OnProgress, Solver, SolverInput
 from toolkit.solvers.evaluate import outcomes
 from toolkit.statistics import Difference, paired
 
-PART = 512  # problems per call of the generator
 ACCURACIES = ("answer_accuracy", "class_accuracy")
 
 
@@ -48,19 +49,17 @@ class Round:
         `start` is the model of the previous round; a method that can't use it starts from scratch.
         `on_epoch` also gets the number of epochs.
         """
-        method, config = self.config.step_one, self.config.method_settings
-        if start is not None:
-            warm = method.warm_started(config, self.config.later_epochs)
-            start, config = (None, config) if warm is None else (start, warm)
-        epochs = method.epochs(config)
-        options = FitOptions(
-            resume=(folder / "model.json").exists(),
+        data = FitInput(self.problems, self.known, self.config.method_settings, self.config.seed)
+        return fit_step_one(
+            data,
+            self.config,
+            self.compute,
+            folder,
+            label=label,
             start=start,
             on_batch=on_batch,
-            on_epoch=lambda epoch: on_epoch(epoch, epochs),
+            on_epoch=on_epoch,
         )
-        data = FitInput(self.problems, self.known, config, self.config.seed)
-        return self.compute.fit(method, data, folder, options, label=label)
 
     def generate(self, model: StepOne, on_part: Callable[[int], object] = nothing) -> list[Generated]:
         """What the model finds for all problems."""
@@ -130,6 +129,32 @@ class Round:
             if classes
         ]
         return sum(right) / len(right) if right else None
+
+
+def fit_step_one(
+    data: FitInput | PreparedInput,
+    config: LoopConfig,
+    compute: Compute,
+    folder: Path,
+    *,
+    label: str,
+    start: Path | None,
+    on_batch: Callable[[int], object],
+    on_epoch: Callable[[Epoch, int], object],
+) -> StepOne:
+    """`Round.fit`, for problems in memory or in parts."""
+    method, settings = config.step_one, data.config
+    if start is not None:
+        warm = method.warm_started(settings, config.later_epochs)
+        start, settings = (None, settings) if warm is None else (start, warm)
+    epochs = method.epochs(settings)
+    options = FitOptions(
+        resume=(folder / "model.json").exists(),
+        start=start,
+        on_batch=on_batch,
+        on_epoch=lambda epoch: on_epoch(epoch, epochs),
+    )
+    return compute.fit(method, replace(data, config=settings), folder, options, label=label)
 
 
 def measure(solver: Solver | None, test: ProblemSet) -> dict[str, Any]:

@@ -4,7 +4,8 @@ config.yaml        the whole configuration, as it was when the run began
 problems.parquet   the problems to learn from, with their known equations
 test.parquet       the problems that the solver is measured on
 state.sqlite       stages that are done, and the ledger of annotations
-round-NN/          model, candidates and solver of a round
+prepared/          the problems as training reads them, if there are many
+round-NN/          model, candidates in parts, tops (a row for each problem) and solver of a round
 solver/, equations.parquet, metrics.parquet, report.html   the results
 """
 
@@ -22,18 +23,20 @@ from typing import Protocol
 import polars as pl
 
 from toolkit.config import Config, changed_keys, complete_config, read_yaml, to_yaml
-from toolkit.data import Candidates, ProblemSet, read_problems, write_table
+from toolkit.data import Candidates, ProblemSet, write_table
 from toolkit.data.constants import AUTO, ConstantChoice, joined
 from toolkit.data.export import EQUATIONS
-from toolkit.data.schema import CANDIDATES, METRICS, PROBLEMS
-from toolkit.data.split import chosen_gold, split
+from toolkit.data.schema import METRICS
+from toolkit.data.stored import MOST_HELD, StoredProblems
 from toolkit.equations import Constant, EquationError, Expr, parse_template
 from toolkit.equations.tree import references
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
+from toolkit.loop.found import RoundCandidates
 from toolkit.loop.gold import with_gold_file
 from toolkit.loop.ledger import Ledger
 from toolkit.loop.salvage import salvage
+from toolkit.loop.sets import constants_sample, problem_count, read_sets, refuse_known, write_sets
 from toolkit.solvers import Solver, load_solver
 from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import appear, building, check_folder, working_in
@@ -75,7 +78,7 @@ class Run:
         opened = self.ledger.result(round_, "open")
         source = f"{self.folder}: D_s of round {round_}"
         templates = opened["templates"] if opened else {}
-        return {name: self.template(name, text, source) for name, text in templates.items()}
+        return self.templates(templates.items(), source)
 
     @property
     def constant_choice(self) -> ConstantChoice | None:
@@ -96,44 +99,57 @@ class Run:
         return self.round_folder(round_) / stage.replace(" ", "-")
 
     @cached_property
+    def stored(self) -> StoredProblems:
+        """The problems to learn from; no more of them is read than what is asked for."""
+        return StoredProblems(self.folder / "problems.parquet", self.constants)
+
+    @property
     def problems(self) -> ProblemSet:
-        """The problems to learn from."""
-        return self._problem_set("problems.parquet")
+        """The problems to learn from, all of them in memory."""
+        return self.stored.whole()
 
     @cached_property
-    def test(self) -> ProblemSet:
+    def stored_test(self) -> StoredProblems:
         """The problems that the solver is measured on."""
-        return self._problem_set("test.parquet")
+        return StoredProblems(self.folder / "test.parquet", self.constants)
 
-    def _problem_set(self, name: str) -> ProblemSet:
-        path = self.folder / name
-        return ProblemSet.from_frame(read_parquet(path, PROBLEMS), self.constants, str(path))
+    @property
+    def test(self) -> ProblemSet:
+        """The problems that the solver is measured on, all of them in memory."""
+        return self.stored_test.whole()
+
+    def found(self, round_: int) -> RoundCandidates:
+        """What a round found, on disk."""
+        return RoundCandidates(self.round_folder(round_), len(self.stored), self.stored.is_held)
 
     def candidates(self, round_: int) -> Candidates:
-        """The candidates of a round."""
-        path = self.round_folder(round_) / "candidates.parquet"
-        table = read_parquet(path, CANDIDATES)
-        if table.null_count().sum_horizontal().item() or not all(
-            table[name].is_finite().all() for name in ("log_prob", "posterior")
-        ):
-            raise WarmkitError(f"{path}: it is damaged: it has empty cells, or figures that are not finite.")
-        for problem_id, template in table.select("problem_id", "template").iter_rows():
-            self.template(problem_id, template, str(path))
-        return Candidates(table)
+        """The candidates of a round, all of them in memory."""
+        found = self.found(round_)
+        return self.with_own_templates(found.whole(), found)
 
-    def template(self, problem_id: str, text: str, source: str) -> Expr:
-        """A template of a problem as it was written down; an error if it can't be one of this problem."""
-        try:
-            numbers = self.problems.numbers[self.problems.row[problem_id]]
-            template = parse_template(text)
-            if all(index < len(numbers) for index in references(template)):
-                return template
-        except (KeyError, EquationError):
-            pass
-        raise WarmkitError(
-            f"{source}: it is damaged: the template {text[:60]!r} of problem {problem_id[:60]!r} is of no "
-            "problem of this run."
-        )
+    def with_own_templates(self, candidates: Candidates, source: RoundCandidates) -> Candidates:
+        """Candidates that were read; an error if a template can't be one of its problem."""
+        self.templates(candidates.table.select("problem_id", "template").iter_rows(), str(source.folder))
+        return candidates
+
+    def templates(self, written: Iterable[tuple[str, str]], source: str) -> dict[str, Expr]:
+        """Problem → template, as it was written down; an error if it can't be one of this problem."""
+        pairs = list(written)
+        problems = self.stored.few({problem_id for problem_id, _ in pairs})
+        found = {}
+        for problem_id, text in pairs:
+            try:
+                numbers = problems.numbers[problems.row[problem_id]]
+                found[problem_id] = parse_template(text)
+                if all(index < len(numbers) for index in references(found[problem_id])):
+                    continue
+            except (KeyError, EquationError):
+                pass
+            raise WarmkitError(
+                f"{source}: it is damaged: the template {text[:60]!r} of problem {problem_id[:60]!r} is of "
+                "no problem of this run."
+            )
+        return found
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -160,46 +176,57 @@ class Run:
 
 
 def create_run(
-    root: Path, name: str | None, config: LoopConfig, sets: tuple[ProblemSet, ProblemSet] | None = None
+    root: Path,
+    name: str | None,
+    config: LoopConfig,
+    sets: tuple[ProblemSet, ProblemSet] | None = None,
+    advance: Callable[[int], object] = lambda count: None,
 ) -> Run:
     """A new run. Its folder appears with everything in it, or not at all.
 
-    `sets` are the problems to learn from and those to measure on. Without them, the configuration names both.
+    `sets` are the problems to learn from and those to measure on. Without them, the configuration names both;
+    a large set is read part by part, and `advance` called with the number of problems of each.
     """
     names = (f"run-{i}" for i in itertools.count(1)) if name is None else [checked_name(name)]
     taken = WarmkitError(f"{root / str(name)}: this run already exists. Take another name.", "run-exists")
     if name is not None and (root / name).exists():
         raise taken
-    problems, test = sets or read_sets(config)
-    problems = with_gold_file(problems, config)
-    config, choice = config.with_chosen_constants(problems)
-    problems, test = problems.with_constants(config.v_const), test.with_constants(config.v_const)
-    if config.annotator.asks_people:
-        _refuse_known(problems, config)
-
-    def begin_ledger(building: Path) -> None:
-        with closing(Ledger(building / "state.sqlite", new=True)) as ledger, ledger.transaction():
-            ledger.set_fact("format", FORMAT)
-            if choice is not None:
-                ledger.set_fact("constants", choice.as_dict())
-
-    folder = build_folder(root, names, config, problems, test, begin_ledger)
+    if sets is None and problem_count(config) > MOST_HELD:
+        with building(root) as built:
+            stored = write_sets(config, built, advance)
+            config, choice = config.with_chosen_constants(constants_sample(stored, config.seed))
+            stored.constants = config.v_const
+            refuse_known(stored, config)
+            _begin_ledger(built, choice)
+            _write_config(built, config)
+            folder = appear(built, (root / name for name in names))
+        held = None
+    else:
+        problems, test = sets or read_sets(config)
+        problems = with_gold_file(problems, config)
+        config, choice = config.with_chosen_constants(problems)
+        held = problems.with_constants(config.v_const), test.with_constants(config.v_const)
+        refuse_known(StoredProblems(root, config.v_const, held[0]), config)
+        folder = build_folder(root, names, config, *held, lambda built: _begin_ledger(built, choice))
     if folder is None:
         raise taken
     run = Run(folder, config, Ledger(folder / "state.sqlite"))
-    run.__dict__.update(problems=problems, test=test)  # they need not be read again
+    if held is not None:  # they need not be read again
+        run.__dict__["stored"] = StoredProblems(folder / "problems.parquet", config.v_const, held[0])
+        run.__dict__["stored_test"] = StoredProblems(folder / "test.parquet", config.v_const, held[1])
     return run
 
 
-def _refuse_known(problems: ProblemSet, config: LoopConfig) -> None:
-    """Raise an error if people would be asked nothing, which they would only learn after the training."""
-    known = chosen_gold(problems, config.known_share, config.seed)
-    if len(known) == len(problems):
-        raise WarmkitError(
-            f"{config.data}: all of its {len(problems):,} problems have equations, so there is nothing to "
-            "ask.",
-            "nothing-to-ask",
-        )
+def _begin_ledger(built: Path, choice: ConstantChoice | None) -> None:
+    with closing(Ledger(built / "state.sqlite", new=True)) as ledger, ledger.transaction():
+        ledger.set_fact("format", FORMAT)
+        if choice is not None:
+            ledger.set_fact("constants", choice.as_dict())
+
+
+def _write_config(built: Path, config: LoopConfig) -> None:
+    with replacing(built / "config.yaml") as temporary:
+        temporary.write_text(to_yaml(config), encoding="utf-8")
 
 
 def open_run(root: Path, name: str, config: LoopConfig | None = None) -> Run:
@@ -271,8 +298,7 @@ def build_folder(
     with building(root) as built:
         write_table(problems.table, built / "problems.parquet")
         write_table(test.table, built / "test.parquet")
-        with replacing(built / "config.yaml") as temporary:
-            temporary.write_text(to_yaml(config), encoding="utf-8")
+        _write_config(built, config)
         prepare(built)
         return appear(built, (root / name for name in names))
 
@@ -348,37 +374,3 @@ def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise WarmkitError(f"{name[:100]!r} can't name a run: use letters, digits, dots, dashes.")
     return name
-
-
-def read_sets(config: LoopConfig) -> tuple[ProblemSet, ProblemSet]:
-    """The problems to learn from and those to measure on, as the configuration names them."""
-    given = read_problems(config.data, constants=config.v_const)
-    test = None if config.test is None else read_problems(config.test, constants=config.v_const)
-    return divide(given, test, config)
-
-
-def divide(
-    problems: ProblemSet, test: ProblemSet | None, config: LoopConfig
-) -> tuple[ProblemSet, ProblemSet]:
-    """The problems to learn from and those to measure on: the test set, the split test, or a share."""
-    if test is None:
-        splits = problems.table["split"]
-        if "test" not in splits:
-            share = config.test_share
-            parts = {"train": 1 - share, "test": share}
-            problems = problems.with_table(split(problems.table, parts, config.seed))
-            splits = problems.table["split"]
-        is_test = [name == "test" for name in splits]
-        test = problems.take([row for row, tested in enumerate(is_test) if tested])
-        problems = problems.take([row for row, tested in enumerate(is_test) if not tested])
-    elif common := set(problems.ids) & set(test.ids):
-        raise WarmkitError(
-            f"Problem {min(common)} is in the test set and in {config.data}: the two must not overlap."
-        )
-    if config.limit is not None and len(problems) > config.limit:
-        shares = {"kept": config.limit / len(problems), "left": 1 - config.limit / len(problems)}
-        kept = split(problems.table, shares, config.seed)["split"] == "kept"
-        problems = problems.take([row for row, chosen in enumerate(kept) if chosen][: config.limit])
-    if not len(problems) or not len(test):
-        raise WarmkitError(f"{config.data}: a run needs problems to learn from and problems to test on.")
-    return problems, test

@@ -1,57 +1,71 @@
 """The state of a run: its problems, D_s at each round, its candidates, and their figures."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from toolkit.active.confidence import fit_temperature
 from toolkit.active.stopping import Progress
-from toolkit.active.trust import fit_trust
 from toolkit.annotators.judge import AnnotationVerdict, Judgement
 from toolkit.annotators.questions import Question
-from toolkit.annotators.resolve import Resolution
+from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.team import Team
 from toolkit.annotators.wording import complaint
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
 from toolkit.data.constants import joined
+from toolkit.data.split import shuffle_key
 from toolkit.equations import Constant, Expr, show
 from toolkit.errors import WarmkitError
+from toolkit.loop.found import Ints, RoundCandidates
 from toolkit.loop.gold import given_equations
 from toolkit.loop.ledger import GOLD, BatchItem, last_opened
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
-from toolkit.loop.team import resolved, resolver_of, team_of
-from toolkit.loop.trust import Floats, facts_of, with_trust
+from toolkit.loop.team import answered_problems, resolved, resolver_of, team_of
+from toolkit.loop.trust import Floats
 
 GOLD_PEOPLE = 10  # who may answer a gold question; the loop waits for the first of them
-CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
 
 
 class RunState:
     """Reads the folder and the ledger of a run, and caches what does not change. It writes nothing."""
 
     def __init__(self, run: Run) -> None:
-        self.run, self.config, self.ledger = run, run.config, run.ledger
-        self.problems, self.test = run.problems, run.test
-        self._resolver = resolver_of(self.problems, self.config)
+        self.run, self.config, self.ledger, self.stored = run, run.config, run.ledger, run.stored
+        self._resolver = resolver_of(self.stored.few(()), self.config)
         self._with_constants: dict[tuple[Constant, ...], ProblemSet] = {}
         self._resolutions: tuple[object, dict[str, Resolution]] = (None, {})
         self._team: tuple[object, Team] = (None, Team(()))
         self._aside: dict[int, frozenset[str]] = {}
-        self._candidates: dict[int, Candidates] = {}
+        self._found: dict[int, RoundCandidates] = {}
+        self._own: dict[int, Candidates] = {}  # whose templates are checked
+        self._asked: dict[int, Asked] = {}
+        self._compared: dict[int, list[int | None]] = {}
         self._known: dict[int, dict[str, Expr]] = {}
-        self._asked_facts: dict[int, Mapping[str, Floats]] = {}
-        for item in self.ledger.batch():
-            if item.problem_id not in self.problems.row:
+        batch = self.ledger.batch()
+        problems = self.stored.few({item.problem_id for item in batch})
+        for item in batch:
+            if item.problem_id not in problems.row:
                 raise WarmkitError(
                     f"{run.folder}: annotators were asked about problem {item.problem_id[:60]!r}, but it is "
                     "not in problems.parquet: one of the two is damaged."
                 )
+
+    @property
+    def problems(self) -> ProblemSet:
+        """The problems to learn from, all of them in memory."""
+        return self.run.problems
+
+    @property
+    def test(self) -> ProblemSet:
+        """The problems that the solver is measured on."""
+        return self.run.test
 
     def resolutions(self) -> Mapping[str, Resolution]:
         """The resolution of each problem that has responses.
@@ -66,13 +80,19 @@ class RunState:
 
     def _resolve(self, aside: Collection[str]) -> dict[str, Resolution]:
         weighing = self.team() if self.config.annotator.votes == "weighted" else None
-        return resolved(self.ledger, self._resolver, aside, weighing)
+        return resolved(self.ledger, self.resolver, aside, weighing)
+
+    @property
+    def resolver(self) -> Resolver:
+        """Who judges responses."""
+        self._resolver.problems = answered_problems(self.stored, self.ledger)
+        return self._resolver
 
     def team(self) -> Team:
         """All annotators so far."""
         version = self.ledger.responses_version()
         if self._team[0] != version:
-            self._team = (version, team_of(self.ledger, self._resolver))
+            self._team = (version, team_of(self.ledger, self.resolver))
         return self._team[1]
 
     def set_aside(self) -> frozenset[str]:
@@ -87,21 +107,42 @@ class RunState:
 
     def verdicts(self) -> list[AnnotationVerdict]:
         """The verdict on each response that was not withdrawn."""
+        resolver = self.resolver
         return [
-            self._resolver.judgement(response).verdict
+            resolver.judgement(response).verdict
             for response in self.ledger.responses()
-            if response.problem_id in self.problems.row and response.kind != "withdrawn"
+            if response.problem_id in resolver.problems.row and response.kind != "withdrawn"
         ]
 
-    def candidates(self, round_: int) -> Candidates:
-        """The candidates of a round that has generated."""
-        if round_ not in self._candidates:
-            self._candidates[round_] = self.run.candidates(round_)
-        return self._candidates[round_]
+    def found(self, round_: int) -> RoundCandidates:
+        """What a round found, on disk."""
+        if round_ not in self._found:
+            self._found[round_] = self.run.found(round_)
+        return self._found[round_]
 
-    def remember(self, round_: int, candidates: Candidates) -> None:
-        """Cache candidates that were just written, so that they are not read again."""
-        self._candidates[round_] = candidates
+    def candidates(self, round_: int) -> Candidates:
+        """The candidates of a round that has generated, all of them in memory."""
+        found = self.found(round_)
+        whole = found.whole()
+        if self._own.get(round_) is not whole:
+            self.run.with_own_templates(whole, found)
+        if self.stored.is_held:
+            self._own[round_] = whole
+        return whole
+
+    def asked(self, round_: int) -> "Asked":
+        """What a round that has chosen had found for the problems that were asked about."""
+        if round_ not in self._asked:
+            ids = {item.problem_id for item in self.ledger.batch(round_)}
+            self._asked[round_] = self.found_for(round_, ids)
+        return self._asked[round_]
+
+    def found_for(self, round_: int, ids: Collection[str]) -> "Asked":
+        """What a round found for some problems."""
+        found = self.found(round_)
+        rows = found.tops_of(ids).filter(pl.col("classes") > 0).iter_rows(named=True)
+        candidates = self.run.with_own_templates(found.of(ids), found)
+        return Asked(candidates, {row["problem_id"]: np.array(row["facts"]) for row in rows})
 
     # D_s
 
@@ -124,7 +165,7 @@ class RunState:
     @cached_property
     def given(self) -> dict[str, Expr]:
         """D_s before anybody is asked: problem → template."""
-        return given_equations(self.problems, self.config)
+        return given_equations(self.stored, self.config)
 
     def known(self, round_: int) -> dict[str, Expr]:
         """D_s when the round began: problem → template."""
@@ -147,29 +188,43 @@ class RunState:
         """The round as a `Round`, which trains and generates."""
         return Round(self.problems_in(round_), self.known(round_), self.config, compute)
 
+    def constants_in(self, round_: int) -> tuple[Constant, ...]:
+        """V_const of a round."""
+        return joined(self.stored.constants, self.known(round_).values())
+
+    def lessons(self, round_: int, compute: Compute) -> tuple[Round, Candidates]:
+        """What the solver of a round learns from: problems in memory, and their candidates."""
+        limit, found = self.config.solver_limit, self.found(round_)
+        if limit is None or limit >= len(self.stored):
+            return self.round(round_, compute), self.candidates(round_)
+        known, seed = self.known(round_), self.config.seed
+        others = self.stored.ids.filter(~self.stored.ids.is_in(list(known)))
+        drawn = nsmallest(limit - len(known), others, key=lambda name: shuffle_key(name, seed))
+        ids = {*known, *drawn}
+        problems = self.stored.chosen(ids).with_constants(self.constants_in(round_))
+        candidates = self.run.with_own_templates(found.of(ids), found)
+        return Round(problems, known, self.config, compute), candidates
+
     def problems_in(self, round_: int) -> ProblemSet:
-        """The problems with the V_const of a round."""
-        constants = joined(self.problems.constants, self.known(round_).values())
+        """The problems with the V_const of a round, all of them in memory."""
+        constants = self.constants_in(round_)
+        if not self.stored.is_held:
+            return self.problems.with_constants(constants)
         if constants not in self._with_constants:
             self._with_constants[constants] = self.problems.with_constants(constants)
         return self._with_constants[constants]
 
     # Asking
 
-    def askable(self, round_: int) -> list[str]:
-        """Problems that are not in D_s and have no response.
+    def askable(self, round_: int) -> Ints:
+        """The rows of problems that are not in D_s and have no response.
 
         The oracle is only asked about problems with a gold equation. The others stay in D_w.
         """
-        known, resolutions = self.known(round_), self.resolutions()
-        problem_ids: Sequence[str] = self.problems.ids
+        free = ~self.stored.ids.is_in([*self.known(round_), *self.resolutions()])
         if "oracle" in self.config.annotator.names:
-            problem_ids = self.problems.table.filter(pl.col("equation").is_not_null())["id"].to_list()
-        return [
-            problem_id
-            for problem_id in problem_ids
-            if problem_id not in known and problem_id not in resolutions
-        ]
+            free &= self.stored.columns(pl.col("equation").is_not_null())["equation"]
+        return free.arg_true().cast(pl.Int64).to_numpy()
 
     def is_settled(self, resolution: Resolution) -> bool:
         """Whether enough people have answered, or too many answers were rejected."""
@@ -177,26 +232,27 @@ class RunState:
 
     def questions(self, batch: Sequence[BatchItem]) -> list[Question]:
         """The unsettled problems of a batch as questions, with the complaint about the last answer."""
-        resolutions, table, revoked = self.resolutions(), self.problems.table, self.ledger.revoked()
+        resolutions, revoked = self.resolutions(), self.ledger.revoked()
+        problems = self.stored.few({item.problem_id for item in batch})
         answered = {response.problem_id for response in self.ledger.responses()}
         unsettled = []
         for item in batch:
             if item.kind == GOLD and item.problem_id in answered:
                 continue  # right or wrong: it is not asked again
-            resolution, row = resolutions.get(item.problem_id), self.problems.row[item.problem_id]
+            resolution, row = resolutions.get(item.problem_id), problems.row[item.problem_id]
             if resolution is not None and self.is_settled(resolution):
                 continue
-            top = self.candidates(item.round).top.get(item.problem_id)
+            top = self.asked(item.round).candidates.top.get(item.problem_id)
             unsettled.append(
                 Question(
                     problem_id=item.problem_id,
                     round=item.round,
-                    text=table["text"][row],
-                    answer=self.problems.answers[row],
-                    lang=self.problems.langs[row],
-                    numbers=self.problems.numbers[row],
+                    text=problems.table["text"][row],
+                    answer=problems.answers[row],
+                    lang=problems.langs[row],
+                    numbers=problems.numbers[row],
                     candidates=item.candidates,
-                    complaint=self._complaint(resolution.rejected, row) if resolution else None,
+                    complaint=_complaint(resolution.rejected, problems, row) if resolution else None,
                     attempt=(resolution.rejections if resolution else 0)
                     + revoked.get((item.problem_id, item.round), 0),
                     confidence=top.posterior if top else None,
@@ -210,53 +266,9 @@ class RunState:
             return GOLD_PEOPLE
         return resolution.missing if resolution else self.config.overlap.wanted(item.problem_id)
 
-    def _complaint(self, rejected: Judgement | None, row: int) -> str | None:
-        if rejected is None:
-            return None
-        problems = self.problems
-        return complaint(
-            problems.langs[row],
-            rejected.equation or "",
-            rejected.reason,
-            problems.numbers[row],
-            problems.answers[row],
-            problems.constants,
-        )
-
     # Figures
 
-    def temperature(self, round_: int) -> float:
-        """The temperature, fitted on the scores that earlier models gave to problems before the responses."""
-        scores: list[Mapping[Any, float]] = []
-        known: list[int | None] = []
-        for before, item, right in self._answered_before(round_):
-            classes = self.candidates(before).scores.get(item.problem_id)
-            if classes is not None:
-                scores.append(classes)
-                known.append(next((klass for klass in classes if klass in right), None))
-        cases = sum(
-            klass is not None and len(classes) > 1 for classes, klass in zip(scores, known, strict=True)
-        )
-        return fit_temperature(scores, known) if cases >= CALIBRATION_CASES else 1.0
-
-    def trusted(self, round_: int, candidates: Candidates) -> Candidates:
-        """The candidates of a round with the confidence that responses taught; as they are if too few did.
-
-        It is learnt from what earlier models found for problems before the responses.
-        """
-        seen: list[Floats] = []
-        right: list[bool] = []
-        for before, item, classes in self._answered_before(round_):
-            facts = self._facts(before).get(item.problem_id)
-            if facts is not None:
-                seen.append(facts)
-                right.append(self.candidates(before).top[item.problem_id].klass in classes)
-        if len(seen) < CALIBRATION_CASES or not len(candidates):
-            return candidates
-        every = facts_of(candidates, self.problems)
-        return with_trust(candidates, every, fit_trust(np.array(seen), right, np.array(list(every.values()))))
-
-    def _answered_before(self, round_: int) -> Iterator[tuple[int, BatchItem, frozenset[int]]]:
+    def answered_before(self, round_: int) -> Iterator[tuple[int, BatchItem, frozenset[int]]]:
         """What was asked in each earlier round, and the classes that annotators accept as right."""
         resolutions = self.resolutions()
         for before in range(1, round_):
@@ -265,30 +277,21 @@ class RunState:
                 if resolution is not None and resolution.klasses:
                     yield before, item, resolution.klasses
 
-    def _facts(self, round_: int) -> Mapping[str, Floats]:
-        """The facts of the problems that were asked about in a round."""
-        if round_ not in self._asked_facts:
-            asked = {item.problem_id for item in self.ledger.batch(round_)}
-            table = self.candidates(round_).table
-            chosen = Candidates(table.filter(pl.col("problem_id").is_in(asked)))
-            self._asked_facts[round_] = facts_of(chosen, self.problems)
-        return self._asked_facts[round_]
-
-    def measured(self, round_: int, candidates: Candidates, gold: float | None) -> dict[str, float | None]:
-        """The figures of a round; `gold` is the share of gold-equivalent equations."""
-        known, top = self.known(round_), candidates.top
-        confidences = [
-            top[problem_id].posterior if problem_id in top else 0.0
-            for problem_id in self.problems.ids
-            if problem_id not in known
-        ]
-        mean = float(np.mean(confidences)) if confidences else 1.0
-        reached = [problem_id in top or problem_id in known for problem_id in self.problems.ids]
+    def measured(self, round_: int) -> dict[str, float | None]:
+        """The figures of a round."""
+        tops, known = (
+            self.found(round_).tops("problem_id", "classes", "posterior", "right"),
+            self.known(round_),
+        )
+        is_known = tops["problem_id"].is_in(list(known))
+        confidences = tops["posterior"].fill_null(0.0).filter(~is_known).to_numpy()
+        mean = float(np.mean(confidences)) if len(confidences) else 1.0
+        right = tops["right"].drop_nulls()
         return {
             "labels": self.labels(round_),
             "known": len(known),
-            "reached": float(np.mean(reached)),
-            "gold_equivalent": gold,
+            "reached": float(np.mean(((tops["classes"] > 0) | is_known).to_numpy())),
+            "gold_equivalent": int(right.sum()) / len(right) if len(right) else None,
             "random_error": self._random_error(round_),
             "confidence": mean,
             "uncertainty": 1 - mean,
@@ -297,33 +300,63 @@ class RunState:
     def _random_error(self, round_: int) -> float | None:
         """An unbiased estimate of the share of wrong equations, from the random picks of earlier rounds."""
         right = []
-        for before, item, classes in self._answered_before(round_):
+        for before, item, classes in self.answered_before(round_):
             if item.kind == "random":
-                found = self.candidates(before).top.get(item.problem_id)
+                found = self.asked(before).candidates.top.get(item.problem_id)
                 right.append(found is not None and found.klass in classes)
         return 1 - sum(right) / len(right) if right else None
 
     def history(self, round_: int) -> list[Progress]:
         """The input of the stopping rules: one entry per round so far."""
-        shuffled = sorted(self.problems.ids, key=lambda problem_id: digest(self.config.seed, problem_id))
-        fixed = shuffled[: self.config.active.fixed]
         history = []
         for done in range(1, round_ + 1):
-            result, top = self.ledger.result(done, "generate"), self.candidates(done).top
+            result = self.ledger.result(done, "generate")
             assert result is not None
             solver = self.ledger.result(done, "solver")
             history.append(
                 Progress(
                     labels=self.answered(done),
                     pool=len(self.askable(done)),
-                    predictions=[
-                        top[problem_id].klass if problem_id in top else None for problem_id in fixed
-                    ],
+                    predictions=self._predictions(done),
                     uncertainty=result["uncertainty"],
                     figure=solver["answer_accuracy"] if solver else result["reached"],
                 )
             )
         return history
+
+    def _predictions(self, round_: int) -> list[int | None]:
+        """The top class of each of the problems on which successive models are compared."""
+        if round_ not in self._compared:
+            rows = self.found(round_).tops_of(self._fixed).select("problem_id", "klass").iter_rows()
+            top: dict[str, int | None] = dict(rows)
+            self._compared[round_] = [top.get(problem_id) for problem_id in self._fixed]
+        return self._compared[round_]
+
+    @cached_property
+    def _fixed(self) -> list[str]:
+        seed, ids = self.config.seed, self.stored.ids
+        return nsmallest(self.config.active.fixed, ids, key=lambda problem_id: digest(seed, problem_id))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was found for the problems that were asked about in a round."""
+
+    candidates: Candidates
+    facts: Mapping[str, Floats]  # of those that have candidates
+
+
+def _complaint(rejected: Judgement | None, problems: ProblemSet, row: int) -> str | None:
+    if rejected is None:
+        return None
+    return complaint(
+        problems.langs[row],
+        rejected.equation or "",
+        rejected.reason,
+        problems.numbers[row],
+        problems.answers[row],
+        problems.constants,
+    )
 
 
 def digest(*parts: object) -> bytes:

@@ -5,15 +5,14 @@ from typing import Any, Literal
 
 import polars as pl
 
-from toolkit.data import ProblemSet
-from toolkit.data.schema import PROBLEMS
+from toolkit.data.stored import StoredProblems
 from toolkit.equations import show
+from toolkit.errors import WarmkitError
 from toolkit.loop.ledger import last_opened
 from toolkit.loop.run import Run
-from toolkit.loop.team import resolved, resolver_of, team_of
+from toolkit.loop.team import answered_problems, resolved, resolver_of, team_of
 from toolkit.statistics import Difference, paired, wilson
 from toolkit.storage.lock import is_held
-from toolkit.storage.tables import read_parquet
 
 Activity = Literal["running", "stopped", "ended"]
 
@@ -42,14 +41,11 @@ def label_count(run: Run) -> int:
     """How many equations the ledger has from annotators now, those of a round that is open included."""
     ledger, config = run.ledger, run.config
     opened = ledger.result(last_opened(ledger), "open")
-    responses = ledger.responses()
-    if not responses:
+    if not ledger.responses():
         return 0
     # Only what was answered is read: a large run must not slow down the list of runs.
-    path = run.folder / "problems.parquet"
-    answered = pl.col("id").is_in({response.problem_id for response in responses})
-    problems = ProblemSet.from_frame(read_parquet(path, PROBLEMS).filter(answered), run.constants, str(path))
-    resolver = resolver_of(problems, config)
+    stored = StoredProblems(run.folder / "problems.parquet", run.constants, most_held=0)
+    resolver = resolver_of(answered_problems(stored, ledger), config)
     weighing = team_of(ledger, resolver) if config.annotator.votes == "weighted" else None
     found = resolved(ledger, resolver, opened["set_aside"] if opened else (), weighing)
     return sum(resolution.template is not None for resolution in found.values())
@@ -58,7 +54,12 @@ def label_count(run: Run) -> int:
 def right_answers(run: Run) -> dict[str, bool]:
     """For each test problem whether the last solver of the run answers it; nothing if there is no solver."""
     right = _last_right(run)
-    return {name: mark == "1" for name, mark in zip(run.test.ids, right, strict=True)} if right else {}
+    if not right:
+        return {}
+    ids = StoredProblems(run.folder / "test.parquet", run.constants, most_held=0).ids
+    if len(ids) != len(right):
+        raise WarmkitError(f"{run.folder}: test.parquet is damaged: the solver answered other problems.")
+    return {name: mark == "1" for name, mark in zip(ids, right, strict=True)}
 
 
 def solver_gain(first: Mapping[str, bool], second: Mapping[str, bool]) -> Difference | None:

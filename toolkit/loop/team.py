@@ -6,6 +6,7 @@ from toolkit.annotators.questions import Response
 from toolkit.annotators.resolve import Resolution, Resolver
 from toolkit.annotators.team import Team
 from toolkit.data import ProblemSet
+from toolkit.data.stored import StoredProblems
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.gold import gold_questions
 from toolkit.loop.ledger import GOLD, Ledger
@@ -26,6 +27,11 @@ def team_of(ledger: Ledger, resolver: Resolver) -> Team:
         if response.problem_id in problems.row and response.kind != "withdrawn"
     ]
     return Team(judged, right, shown)
+
+
+def answered_problems(stored: StoredProblems, ledger: Ledger) -> ProblemSet:
+    """A set with the problems that have responses, or were asked as gold questions."""
+    return stored.few({response.problem_id for response in ledger.responses()} | gold_questions(ledger))
 
 
 def resolver_of(problems: ProblemSet, config: LoopConfig) -> Resolver:

@@ -1,12 +1,11 @@
 """The facts of candidates that tell how far the likeliest class of a problem can be trusted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from toolkit.active.trust import Trust, log_odds, trusted
+from toolkit.active.trust import log_odds, trusted
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import Expr, parse_template
 from toolkit.equations.tree import Const, Pi, Ref, postorder
@@ -45,17 +44,16 @@ def facts_of(candidates: Candidates, problems: ProblemSet) -> dict[str, Floats]:
     return found
 
 
-def with_trust(candidates: Candidates, facts: Mapping[str, Floats], trust: Trust) -> Candidates:
-    """The candidates with the confidence that was learnt, in the order that they have."""
-    names = list(facts)
-    confidence = dict(zip(names, trust.confidence(np.array([facts[name] for name in names])), strict=True))
-    parts = []
-    for problem_id, rows in candidates.by_problem.items():
-        if problem_id in confidence:
-            posteriors = trusted(rows["posterior"].to_numpy(), float(confidence[problem_id]))
-            rows = rows.with_columns(posterior=pl.Series(posteriors))
-        parts.append(rows)
-    return Candidates(pl.concat(parts))
+def with_trust(posteriors: Floats, classes: Iterable[int], confidence: Floats) -> Floats:
+    """The posteriors of problems, one after the other, with the confidence that was learnt for each.
+
+    `classes` is how many posteriors each of them has.
+    """
+    changed, start = posteriors.copy(), 0
+    for count, sure in zip(classes, confidence.tolist(), strict=True):
+        changed[start : start + count] = trusted(posteriors[start : start + count], sure)
+        start += count
+    return changed
 
 
 def _top_template(candidates: Candidates, problem_id: str) -> Expr:

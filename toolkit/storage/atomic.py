@@ -9,6 +9,7 @@ from pathlib import Path
 from toolkit.errors import WarmkitError
 
 UNFINISHED = ".part"  # the suffix of temporary files; a kill leaves them behind
+PIECES = ".pieces-"  # the prefix of temporary folders; likewise
 
 
 @contextmanager

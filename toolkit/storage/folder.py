@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from toolkit.errors import WarmkitError
-from toolkit.storage.atomic import UNFINISHED, remove_empty
+from toolkit.storage.atomic import PIECES, UNFINISHED, remove_empty
 from toolkit.storage.lock import held, is_held, sign
 
 DEEPEST = 50  # folders in folders; warmkit makes five
@@ -72,6 +72,8 @@ def working_in(folder: Path, taken: Callable[[str], str]) -> Iterator[None]:
         sign(lock, str(os.getpid()))
         for left_behind in folder.rglob(f".*{UNFINISHED}*"):  # by a kill in the middle of a write
             left_behind.unlink(missing_ok=True)
+        for pieces in folder.glob(f"{PIECES}*"):
+            shutil.rmtree(pieces, ignore_errors=True)
         yield
 
 

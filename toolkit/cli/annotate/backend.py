@@ -49,7 +49,7 @@ def backend(
 
     run = open_run(runs, name)
     with closing(run.ledger):
-        answers = dict(zip(run.problems.ids, run.problems.answers, strict=True))
+        answers: dict[str, float] = dict(run.stored.columns("id", "answer").iter_rows())
     project = None
     if TaskStore.exists(run.store):
         with closing(TaskStore(run.store)) as store:

@@ -64,9 +64,10 @@ HEAD = ("annotator", "questions", "median s", "agreement κ", "gold right", "rel
 def _team(target: Target) -> "Team":
     if target.run is None:
         return target.summary.team()
-    from toolkit.loop.team import resolver_of, team_of
+    from toolkit.loop.team import answered_problems, resolver_of, team_of
 
-    return team_of(target.run.ledger, resolver_of(target.run.problems, target.run.config))
+    run = target.run
+    return team_of(run.ledger, resolver_of(answered_problems(run.stored, run.ledger), run.config))
 
 
 def _cells(row: "AnnotatorRow") -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def prepared_shard(
         own = part.gather_every(workers.world_size, (workers.rank - start) % workers.world_size)
         if memory is not None:
             kept.remember(own["paths"], memory)
-        kept.add(own, None if data.known.bound is None else data.known.chosen(own))
+        kept.add(own, None if data.known.is_empty else data.known.chosen(own))
         start += len(part)
     return kept.shard(torch.cat(lengths), data.constants)
 
