@@ -26,7 +26,7 @@ from toolkit.loop.ledger import GOLD, BatchItem, last_opened
 from toolkit.loop.round import Round
 from toolkit.loop.run import Run
 from toolkit.loop.team import resolved, resolver_of, team_of
-from toolkit.loop.trust import Floats, facts_of, with_trust
+from toolkit.loop.trust import PRIOR, Floats, facts_of, with_trust
 
 GOLD_PEOPLE = 10  # who may answer a gold question; the loop waits for the first of them
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
@@ -240,7 +240,7 @@ class RunState:
         return fit_temperature(scores, known) if cases >= CALIBRATION_CASES else 1.0
 
     def trusted(self, round_: int, candidates: Candidates) -> Candidates:
-        """The candidates of a round with the confidence that responses taught; as they are if too few did.
+        """The candidates of a round with the confidence that responses taught.
 
         It is learnt from what earlier models found for problems before the responses.
         """
@@ -251,10 +251,8 @@ class RunState:
             if facts is not None:
                 seen.append(facts)
                 right.append(self.candidates(before).top[item.problem_id].klass in classes)
-        if len(seen) < CALIBRATION_CASES or not len(candidates):
-            return candidates
-        every = facts_of(candidates, self.problems)
-        return with_trust(candidates, every, fit_trust(np.array(seen), right, np.array(list(every.values()))))
+        trust = fit_trust(PRIOR, np.array(seen), right)
+        return with_trust(candidates, facts_of(candidates, self.problems), trust)
 
     def _answered_before(self, round_: int) -> Iterator[tuple[int, BatchItem, frozenset[int]]]:
         """What was asked in each earlier round, and the classes that annotators accept as right."""
