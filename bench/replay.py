@@ -1,7 +1,7 @@
 """How well a strategy finds what is wrong, on candidates that are there: nothing is trained between rounds.
 
     python bench/replay.py math23k.jsonl candidates.parquet
-    python bench/replay.py math23k.jsonl candidates.parquet --only numbers --pool 1000 --batch 50
+    python bench/replay.py math23k.jsonl candidates.parquet --only numbers --limit 4000 --pool 500 --batch 20
     python bench/replay.py math23k.jsonl candidates.parquet --strategy "margin trust=false" --strategy perfect
 
 PROBLEMS have gold equations, which `warmkit train` must not have seen before `warmkit generate` wrote
@@ -40,16 +40,18 @@ GOALS = Protocol.goals
 @click.argument("problems", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("candidates", type=click.Path(path_type=Path, exists=True))
 @click.option("--only", type=click.Choice(list(SUBSETS)), help="Problems as bench/active.py has them.")
+@click.option("--limit", type=click.IntRange(20, 100_000_000), help="Only so many, drawn with seed 0.")
 @click.option("--strategy", "strategies", multiple=True, default=("margin",), show_default=True)
-@click.option("--batch", type=click.IntRange(1, 100_000), default=50, show_default=True)
-@click.option("--pool", type=click.IntRange(10, 1_000_000), default=1_000, show_default=True)
-@click.option("--others", type=click.IntRange(1, 1_000_000), default=1_000, show_default=True)
+@click.option("--batch", type=click.IntRange(1, 100_000), default=20, show_default=True)
+@click.option("--pool", type=click.IntRange(10, 1_000_000), default=500, show_default=True)
+@click.option("--others", type=click.IntRange(1, 1_000_000), default=500, show_default=True)
 @click.option("--seeds", type=click.IntRange(1, 1_000), default=10, show_default=True)
 @json_option
 def main(
     problems: Path,
     candidates: Path,
     only: str | None,
+    limit: int | None,
     strategies: tuple[str, ...],
     batch: int,
     pool: int,
@@ -60,7 +62,7 @@ def main(
     try:
         ways = [way_of(name) for name in dict.fromkeys((RANDOM, *strategies))]
         with waiting(f"Reading {problems} and {candidates}"):
-            cases = read_cases(problems, candidates, only)
+            cases = read_cases(problems, candidates, only, limit)
         if len(cases.right) < pool + others:
             raise WarmkitError(
                 f"{problems}: {len(cases.right)} problems have a gold equation that can be used, and "
@@ -84,10 +86,12 @@ def main(
     )
 
 
-def read_cases(problems: Path, candidates: Path, only: str | None) -> Cases:
+def read_cases(problems: Path, candidates: Path, only: str | None, limit: int | None) -> Cases:
     given = read_problems(problems, skip_bad=True)
     if only is not None:
         given = given.take([row for row in range(len(given)) if SUBSETS[only].keeps(given, row)])
+    if limit is not None:
+        given = given.take(np.random.default_rng(0).permutation(len(given))[:limit].tolist())
     return cases_of(read_candidates(candidates, given), given)
 
 

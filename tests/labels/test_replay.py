@@ -85,7 +85,8 @@ def test_the_command_prints_ratios_to_random(files):
         (("--strategy", "margn"), "There is no strategy margn. Did you mean margin?"),
         (("--strategy", "margin trusts=false"), "trust"),
         (("--strategy", "hybrid", "--pool", "10", "--others", "10"), "The strategy hybrid needs the states"),
-        (("--pool", "1000"), "200 problems have a gold equation that can be used, and 2000 are wanted."),
+        (("--pool", "1000"), "200 problems have a gold equation that can be used, and 1500 are wanted."),
+        (("--limit", "50"), "50 problems have a gold equation that can be used, and 1000 are wanted."),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(files, options, message):
