@@ -4,12 +4,12 @@
     python bench/replay.py math23k.jsonl candidates.parquet --only numbers --limit 4000 --pool 500 --batch 20
     python bench/replay.py math23k.jsonl candidates.parquet --strategy "margin trust=false" --strategy perfect
 
-PROBLEMS have gold equations, which `warmkit train` must not have seen before `warmkit generate` wrote
-CANDIDATES. A seed draws a pool, and others that are never asked. An annotator who knows the gold equations is
-asked in batches, until a share of the pool is right: annotated, or of the gold class at once. What is printed
-is labels(random) / labels(strategy), and how far confidence in the others can be trusted when a fifth of the
-pool is labelled. It leaves out what a model learns from labels: bench/active.py has the whole loop, and takes
-hours.
+PROBLEMS are those that `warmkit generate` wrote CANDIDATES for, with gold equations that `warmkit train` did
+not see: one without candidates is unsolved. A seed draws a pool, and others that are never asked. An
+annotator who knows the gold equations is asked in batches, until a share of the pool is right: annotated, or
+of the gold class at once. What is printed is labels(random) / labels(strategy), and how far confidence in the
+others can be trusted when a fifth of the pool is labelled. It leaves out what a model learns from labels:
+bench/active.py has the whole loop, and takes hours.
 
 A strategy may have settings after its name: unsolved_quota, random_share, trust. `perfect` knows what is
 wrong.
@@ -23,7 +23,7 @@ import click
 import numpy as np
 
 from toolkit.cli.hints import with_hint
-from toolkit.cli.output import json_option, print_json, print_table, progress, waiting
+from toolkit.cli.output import json_option, percent, print_json, print_table, progress, waiting
 from toolkit.data import read_candidates, read_problems
 from toolkit.errors import WarmkitError
 from toolkit.labels.figures import Ratio, Trust, ratio_of, trust_of
@@ -118,11 +118,8 @@ def compared(random: list[Curve], strategy: list[Curve], labels: int) -> tuple[l
 def trust_cells(trust: Trust | None) -> tuple[str, str, str]:
     if trust is None:
         return "", "", ""
-    single = (
-        f"{trust.single_confidence or 0:.1%} sure, {trust.single_right or 0:.1%} right"
-        if trust.single
-        else ""
-    )
+    sure, right = trust.single_confidence, trust.single_right
+    single = "" if sure is None or right is None else f"{percent(sure)} sure, {percent(right)} right"
     return f"{trust.ece:.3f}", "" if trust.auroc is None else f"{trust.auroc:.3f}", single
 
 

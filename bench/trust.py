@@ -69,7 +69,10 @@ def main(data: Path | None, seeds: int, size: int, as_json: bool) -> None:
         return
     print_table(
         "before anybody is asked",
-        [(name, *(f"{value:.3f}" for value in one.values())) for name, one in figures.items()],
+        [
+            (name, *("" if value is None else f"{value:.3f}" for value in one.values()))
+            for name, one in figures.items()
+        ],
         ("set", *figures["bundled"]),
     )
     for fact, weight in zip((*FACTS, "constant"), trust.weights, strict=True):
@@ -100,15 +103,19 @@ def joined(parts: Sequence[Cases]) -> Cases:
     return np.concatenate([facts for facts, _ in parts]), [one for _, right in parts for one in right]
 
 
-def measured(trust: Trust, of: Cases) -> dict[str, float]:
+def measured(trust: Trust, of: Cases) -> dict[str, float | None]:
     facts, right = of
     sure = trust.confidence(facts)
     return {
         "right": float(np.mean(right)),
         "confidence": float(sure.mean()),
         "ECE": calibration_error(sure, right),
-        "AUROC": auroc(sure, right) or np.nan,
+        "AUROC": auroc(sure, right),
     }
+
+
+def three_digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 if __name__ == "__main__":
