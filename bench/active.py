@@ -5,8 +5,11 @@
     python bench/active.py --data FOLDER --batch 10 --budget 30 --resume   half an hour more
     python bench/active.py --data FOLDER --error 0 --error 0.05 --error 0.1 --successor lbf --workers 8
     python bench/active.py --data FOLDER --strategy margin --strategy "margin active.random_share=0"
+    python bench/active.py --data FOLDER --strategy margin --strategy perfect
 
-FOLDER holds allarith.jsonl and math23k.jsonl in the native format (none comes with warmkit). Sets:
+`perfect` asks only about problems whose equation is wrong, by their gold equations: it tells how much any
+strategy can find. FOLDER holds allarith.jsonl and math23k.jsonl in the native format (none comes with
+warmkit). Sets:
 
     allarith   AllArith
     numbers    Math23K's problems with three numbers or more
@@ -35,7 +38,7 @@ from toolkit.cluster.session import ClusterSpec
 from toolkit.errors import WarmkitError
 from toolkit.labels.figures import Compared
 from toolkit.labels.markdown import ratio_text
-from toolkit.labels.pieces import Curve, Files, Protocol
+from toolkit.labels.pieces import PERFECT, Curve, Files, Protocol
 from toolkit.labels.plan import Plan, results_of
 from toolkit.labels.sets import SUBSETS, load_sets
 from toolkit.labels.write import PAGE, as_dict, write_labels
@@ -94,7 +97,8 @@ def main(
     spec = ClusterSpec(workers or 1, address=address) if workers or address else None
     try:
         for strategy in strategies:
-            find_strategy((strategy.split() or [""])[0])
+            if strategy != PERFECT:
+                find_strategy((strategy.split() or [""])[0])
         with waiting(f"Reading {data}"):
             sets = load_sets(only or tuple(SUBSETS), data)
         plan = Plan(sets, Protocol(asked, others), strategies, batches, errors, seeds, successor)

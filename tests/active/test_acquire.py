@@ -152,7 +152,7 @@ def test_every_pick_says_why():
     assert {choice.row: choice.why for choice in choices} == {
         0: "uncertain: top class 0.41, next 0.38",
         1: "unsolved: no equation reaches the answer",
-        2: "the least sure of those left, though only one class reaches the answer",
+        2: "uncertain: top class 1.00, the only one that reaches the answer",
     }
     costly = choose(
         STRATEGIES["cost_aware"], pool, 1, np.random.default_rng(0), unsolved_quota=0, random_share=0

@@ -3,6 +3,7 @@
 import html
 import json
 import pickle
+from dataclasses import replace
 
 import pytest
 from labels.tiny_labels import PROTOCOL, TINY, measure, plan_of, worker_of, write_data
@@ -51,6 +52,15 @@ def test_the_oracle_is_never_asked_about_the_others(measured):
     assert len(sample.problems) == 22 and sample.given.table["equation"].count() == 16
     pool = set(sample.problems.ids[:16])
     assert all(set(curve.asked) <= pool for curve in curves_of(measured).values())
+
+
+def test_perfect_asks_about_what_is_wrong(measured, tmp_path):
+    plan = replace(measured[0], strategies=["perfect"], successor=None)
+    measure(plan, tmp_path / "out")
+    results = results_of(plan, Files(tmp_path / "out"))
+    random, perfect = (results[piece.name] for piece in plan.order)
+    assert 16 * (1 - perfect.points[0].pool) <= 8  # so many are wrong: one batch has all of them
+    assert perfect.points[1].pool == 1 > random.points[1].pool
 
 
 def test_seconds_grow_with_what_is_asked(measured):

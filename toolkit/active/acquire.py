@@ -215,8 +215,8 @@ def highest(score: Score) -> Pick:
 def hybrid(pool: Pool, rows: Ints, count: int, rng: np.random.Generator) -> Ints:
     """k-centre among the least confident, so that a batch is both unsure and varied (after Zhdanov 2019).
 
-    Each pick is the farthest from all before and from all labelled (Sener & Savarese 2018). A problem with
-    one class only has nothing to be unsure of: it is a candidate only if others are too few.
+    Each pick is the farthest from all before and from all labelled (Sener & Savarese 2018). A problem that is
+    certain is a candidate only if others are too few.
     """
     assert pool.states is not None
     scores = least_confidence(pool, rows)
@@ -257,7 +257,7 @@ def farthest_first(states: Floats, count: int, centres: Floats | None = None) ->
 def _why_unsure(pool: Pool, row: int) -> str:
     shares = pool.posteriors[row]
     if len(shares) == 1:
-        return "the least sure of those left, though only one class reaches the answer"
+        return f"uncertain: top class {shares[0]:.2f}, the only one that reaches the answer"
     return f"uncertain: top class {shares[0]:.2f}, next {shares[1]:.2f}"
 
 

@@ -2,53 +2,53 @@
 
 A posterior tells how the classes that were found compare. It can't tell that none of them is right, so that
 a problem with a single class is certain at any temperature. Logistic regression on a few facts of the
-candidates can (`toolkit.loop.trust` has them). It starts at the confidence itself, and leaves it as far
-as the answers of annotators ask for: a few change little.
+candidates can (`toolkit.loop.trust` has them, and what to believe before anybody is asked). It starts at that
+belief, and leaves it as far as the answers of annotators ask for: a few change little.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from toolkit.active.confidence import Floats
 
-STRENGTH = 5.0  # of the pull towards the confidence
+STRENGTH = 10.0  # of the pull towards the belief before
 CONSTANT = 0.1  # of it for the constant: how often the top class is right differs most between sets
 STEPS = 50
-_HIGHEST = 8.0  # log-odds that a confidence has at most
-
-
-def log_odds(confidence: Floats) -> Floats:
-    """The log-odds of probabilities, within bounds."""
-    least = 1 / (1 + np.exp(_HIGHEST))
-    inside = np.clip(confidence, least, 1 - least)
-    odds: Floats = np.log(inside) - np.log1p(-inside)
-    return odds
 
 
 @dataclass(frozen=True)
 class Trust:
-    """Weights of the columns of facts; the last one is the constant."""
+    """Weights of facts in units of their spread, `scales`, from their `means`; the last is the constant."""
 
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
     weights: tuple[float, ...]
 
     def confidence(self, facts: Floats) -> Floats:
         """The probability that the top class is right, of problems with these facts [N, F]."""
-        return _chances(_with_constant(facts) @ np.array(self.weights))
+        return _chances(self.inputs(facts) @ np.array(self.weights))
+
+    def inputs(self, facts: Floats) -> Floats:
+        """[N, F + 1], as the weights take them."""
+        return np.column_stack([(facts - self.means) / self.scales, np.ones(len(facts))])
 
 
-def fit_trust(facts: Floats, right: Sequence[bool], every: Floats) -> Trust:
-    """Learn from problems with facts [N, F] whose top class is right or not.
+def no_belief(facts: Floats) -> Trust:
+    """Says nothing yet. Facts [N, F] tell what is much or little in a column."""
+    means, scales = facts.mean(axis=0), np.maximum(facts.std(axis=0), 1e-6)
+    return Trust(tuple(means.tolist()), tuple(scales.tolist()), (0.0,) * (facts.shape[1] + 1))
 
-    The first column is the log-odds of the confidence, and what is learnt starts there. `every` [M, F] are
-    the facts of all problems, which say what is much or little in a column.
-    """
-    mean, scale = every.mean(axis=0), np.maximum(every.std(axis=0), 1e-6)
-    inputs, outcomes = _with_constant((facts - mean) / scale), np.array(right, dtype=float)
-    start = np.zeros(inputs.shape[1])
-    start[0], start[-1] = scale[0], mean[0]
-    pull = np.full(len(start), STRENGTH)
+
+def fit_trust(before: Trust, facts: Floats, right: Sequence[bool], strength: float = STRENGTH) -> Trust:
+    """Learn from problems with facts [N, F] whose top class is right or not, starting at a belief."""
+    if not len(right):
+        return before
+    inputs, outcomes = before.inputs(facts), np.array(right, dtype=float)
+    start = np.array(before.weights)
+    pull = np.full(len(start), strength)
     pull[-1] *= CONSTANT
     weights = start.copy()
     for _ in range(STEPS):  # Newton
@@ -59,26 +59,23 @@ def fit_trust(facts: Floats, right: Sequence[bool], every: Floats) -> Trust:
         weights -= step / max(1.0, float(np.abs(step).max()) / 2)  # far steps are cut
         if np.abs(step).max() < 1e-6:
             break
-    slopes = weights[:-1] / scale
-    return Trust((*slopes.tolist(), float(weights[-1] - slopes @ mean)))
+    return replace(before, weights=tuple(weights.tolist()))
 
 
-def trusted(posteriors: Floats, confidence: float) -> Floats:
-    """Posteriors [K] of the classes of a problem, the likeliest first, with this confidence in the first.
+def trusted(posteriors: Floats, problem: npt.NDArray[np.int64], confidence: Floats) -> Floats:
+    """Posteriors [C] of classes with this confidence [P] in the first class of each problem.
 
-    The order stays. What is lost if it is lower is the probability that none of them is right.
+    `problem` [C] says whose class it is; those of a problem are together, the likeliest first. The order
+    stays. What is lost if the confidence is lower is the probability that none of them is right.
     """
-    top = posteriors[0]
-    factors = np.full(len(posteriors), min(confidence / top, (1 - confidence) / max(1 - top, 1e-12)))
-    factors[0] = confidence / top
-    scaled: Floats = posteriors * factors
+    first = np.diff(problem, prepend=-1) != 0
+    top = posteriors[first][np.cumsum(first) - 1]
+    sure = confidence[problem]
+    others = np.minimum(sure / top, (1 - sure) / np.maximum(1 - top, 1e-12))
+    scaled: Floats = np.where(first, sure, posteriors * others)
     return scaled
 
 
 def _chances(odds: Floats) -> Floats:
     found: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
     return found
-
-
-def _with_constant(facts: Floats) -> Floats:
-    return np.column_stack([facts, np.ones(len(facts))])

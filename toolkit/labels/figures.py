@@ -172,7 +172,7 @@ def _compared(plan: Plan, results: Mapping[str, Curve], piece: Piece) -> Iterato
         tuple(ratio_of(pairs, goal, lambda point: point.labels) for goal in goals),
         tuple(ratio_of(pairs, goal, lambda point: point.seconds) for goal in goals),
         mean_of([_gain_elsewhere(*pair) for pair in pairs]),
-        _trust([strategy for _, strategy in pairs], plan.protocol.transferred),
+        trust_of([strategy for _, strategy in pairs], plan.protocol.transferred),
     )
 
 
@@ -255,7 +255,7 @@ def _gain_elsewhere(random: Curve, strategy: Curve) -> float:
     return float(np.mean(gains)) if gains else 0.0
 
 
-def _trust(curves: Sequence[Curve], labels: int) -> Trust | None:
+def trust_of(curves: Sequence[Curve], labels: int) -> Trust | None:
     """Of each curve, at the first point with so many labels."""
     points = [next((point for point in curve.points if point.labels >= labels), None) for curve in curves]
     shown = [point for point in points if point is not None]

@@ -14,11 +14,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
+from toolkit.active.acquire import Ints, Pool, Strategy
 from toolkit.active.cost import response_seconds
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import count_operators, klass, parse_template
-from toolkit.labels.pieces import Curve, Files, Piece, Point, Protocol
+from toolkit.labels.pieces import PERFECT, Curve, Files, Piece, Point, Protocol
 from toolkit.labels.sets import LoadedSet, Sample
 from toolkit.loop.generation import with_posterior
 from toolkit.loop.loop import Loop
@@ -76,6 +77,8 @@ def measure_curve(
     config = piece.config(protocol)
     run = create_run(folder, "run", config, (problems, _one_test_problem(problems)))
     loop = Loop(run, compute=compute)
+    if piece.is_perfect:
+        loop.strategy = perfect(loop, sample.problems)
     found: list[Point] = []
     for _ in loop.asking():
         found.append(_point(loop, sample))
@@ -86,6 +89,17 @@ def measure_curve(
     run.ledger.close()
     points = (replace(point, seconds=seconds) for point, seconds in zip(found, spent, strict=False))
     return Curve(tuple(points), asked)
+
+
+def perfect(loop: Loop, problems: ProblemSet) -> Strategy:
+    """Asks about solved problems whose likeliest class is not the gold one, as long as there are any."""
+
+    def pick(pool: Pool, rows: Ints, count: int, rng: np.random.Generator) -> Ints:
+        tops = loop.state.found(loop.round).tops("problem_id", "klass")[loop.state.askable(loop.round)[rows]]
+        right = [klass in problems.gold_classes[problems.row[name]] for name, klass in tops.iter_rows()]
+        return rows[np.argsort(right, kind="stable")][:count]
+
+    return Strategy(PERFECT, pick, lambda pool, row: "its equation is wrong")
 
 
 def transfer(

@@ -15,7 +15,7 @@ from toolkit.labels.markdown import (
     transfer_row,
     trust_row,
 )
-from toolkit.labels.pieces import Curve, Piece
+from toolkit.labels.pieces import PERFECT, Curve, Piece
 from toolkit.labels.plan import WARM, Plan
 from toolkit.labels.sets import SUBSETS
 from toolkit.report import svg
@@ -62,8 +62,9 @@ class Results:
     @property
     def verdicts(self) -> tuple[int, int, int]:
         """In how many rows the strategy needs half of random's labels to the middle goal, does not, or either
-        is possible; rows whose seeds are there at the start are left out."""
-        middle = [row.labels[len(row.labels) // 2] for row in self.rows]
+        is possible; rows whose seeds are there at the start are left out, and so is what nobody can do."""
+        rows = [row for row in self.rows if row.strategy != PERFECT]
+        middle = [row.labels[len(row.labels) // 2] for row in rows]
         halves = [ratio.halves for ratio in middle if ratio.is_known]
         return halves.count(True), halves.count(False), halves.count(None)
 

@@ -27,6 +27,7 @@ from toolkit.storage.description import (
 
 FORMAT = "warmkit-labels-1"
 RANDOM = "random"
+PERFECT = "perfect"  # asks about what is wrong, which only gold equations tell: the bound of any strategy
 
 # Small and quick: what is compared is which problems are asked, under the same conditions.
 SETTINGS = (
@@ -55,7 +56,7 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Piece:
-    """`strategy` may have settings after its name: "margin active.random_share=0".
+    """`strategy` may have settings after its name: "margin active.random_share=0". It may be PERFECT.
 
     With a `successor`, the labels that the strategy chose for `method` are learnt by that method instead.
     """
@@ -83,6 +84,8 @@ class Piece:
 
     def config(self, protocol: Protocol) -> LoopConfig:
         strategy, *settings = self.strategy.split()
+        if self.is_perfect:  # all that is unsolved is wrong too; what it asks next is decided by `measure`
+            strategy, settings = "margin", ["active.random_share=0", "active.unsolved_quota=1"]
         keys = (
             *(f"method={self.method}", f"seed={self.seed}"),
             *(f"active.strategy={strategy}", f"active.batch={self.batch}"),
@@ -100,6 +103,10 @@ class Piece:
     @property
     def is_random(self) -> bool:
         return self.strategy == RANDOM
+
+    @property
+    def is_perfect(self) -> bool:
+        return self.strategy == PERFECT
 
     @property
     def name(self) -> str:

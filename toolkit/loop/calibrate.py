@@ -7,8 +7,9 @@ import numpy as np
 
 from toolkit.active.confidence import Floats, fit_temperature
 from toolkit.active.trust import fit_trust
-from toolkit.loop.part import FoundPart, trusted_part
+from toolkit.loop.part import trusted_part
 from toolkit.loop.state import RunState
+from toolkit.loop.trust import PRIOR
 
 CALIBRATION_CASES = 10  # with fewer known equations a temperature would be a guess
 
@@ -27,7 +28,7 @@ def fitted_temperature(state: RunState, round_: int) -> float:
 
 
 def learn_trust(state: RunState, round_: int) -> None:
-    """Give the candidates of a round the confidence that responses taught; none if too few did.
+    """Give the candidates of a round the confidence that responses taught.
 
     It is learnt from what earlier models found for problems before the responses.
     """
@@ -38,20 +39,5 @@ def learn_trust(state: RunState, round_: int) -> None:
         if item.problem_id in asked.facts:
             seen.append(asked.facts[item.problem_id])
             right.append(asked.candidates.top[item.problem_id].klass in classes)
-    if len(seen) < CALIBRATION_CASES:
-        return
-    found = state.found(round_)
-    facts = found.tops("facts")["facts"].drop_nulls()
-    if not len(facts):
-        return
-    every = facts.explode().to_numpy().reshape(len(facts), -1)
-    confidence = fit_trust(np.array(seen), right, every).confidence(every)
-    done = 0
-
-    def change(part: FoundPart) -> FoundPart:
-        nonlocal done
-        solved = int((part.tops["classes"] > 0).sum())
-        done += solved
-        return trusted_part(part, confidence[done - solved : done])
-
-    found.change(change)
+    trust = fit_trust(PRIOR, np.array(seen), right)
+    state.found(round_).change(lambda part: trusted_part(part, trust))

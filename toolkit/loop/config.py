@@ -40,7 +40,7 @@ class ActiveConfig(Section):
     strategy: str = Field("margin", description=f"one of {', '.join(STRATEGIES)}")
     batch: int = Field(20, ge=1, le=1_000_000, description="problems per round")
     unsolved_quota: float = Field(
-        0.2, ge=0, le=1, description="largest share of unsolved problems in a batch"
+        0.5, ge=0, le=1, description="largest share of unsolved problems in a batch"
     )
     random_share: float = Field(0.1, ge=0, le=1, description="share drawn at random, for the error estimate")
     fixed: int = Field(

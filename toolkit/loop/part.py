@@ -6,13 +6,15 @@ is asked about.
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from toolkit.active.confidence import Floats, posterior
+from toolkit.active.confidence import posterior
+from toolkit.active.trust import Trust, trusted
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import klass
 from toolkit.loop.generation import candidates_of
-from toolkit.loop.trust import facts_of, with_trust
+from toolkit.loop.trust import facts_of
 from toolkit.methods import GenerateConfig, Known, StepOne
 
 TOPS = pl.Schema(
@@ -68,13 +70,20 @@ def found_part(problems: ProblemSet, known: Known, candidates: Candidates) -> Fo
     return FoundPart(candidates.table, pl.DataFrame(columns, schema=TOPS))
 
 
-def trusted_part(part: FoundPart, confidence: Floats) -> FoundPart:
-    """A part with the confidence that was learnt for each problem that has candidates."""
-    counts = part.tops["classes"].filter(part.tops["classes"] > 0)
-    posteriors = with_trust(part.candidates["posterior"].to_numpy(), counts.to_list(), confidence)
-    first = counts.cum_sum().to_numpy() - counts.to_numpy()
+def trusted_part(part: FoundPart, trust: Trust) -> FoundPart:
+    """A part with the confidence that was learnt, in the order that it has."""
+    solved = part.tops.filter(pl.col("classes") > 0)
+    if not len(solved):
+        return part
+    counts = solved["classes"].to_numpy()
+    problem = np.repeat(np.arange(len(counts)), counts)
+    posteriors = trusted(
+        part.candidates["posterior"].to_numpy(),
+        problem,
+        trust.confidence(np.array(solved["facts"].to_list())),
+    )
     top = pl.Series("posterior", [None] * len(part.tops), dtype=pl.Float64)
-    top = top.scatter((part.tops["classes"] > 0).arg_true(), posteriors[first])
+    top = top.scatter((part.tops["classes"] > 0).arg_true(), posteriors[counts.cumsum() - counts])
     return FoundPart(
         part.candidates.with_columns(posterior=pl.Series(posteriors)), part.tops.with_columns(posterior=top)
     )

@@ -1,70 +1,84 @@
 """The facts of candidates that tell how far the likeliest class of a problem can be trusted."""
 
-from collections.abc import Iterable
+import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from toolkit.active.trust import log_odds, trusted
+from toolkit.active.trust import Trust
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import Expr, parse_template
 from toolkit.equations.tree import Const, Pi, Ref, postorder
 
 Floats = npt.NDArray[np.float64]
 
-FARTHEST = 20.0  # log-probability between the two best classes; more says no more
+FACTS = (
+    "log-odds of the top class among those found; 0 if it is the only one",
+    "whether it is the only one",
+    "log of the number of classes",
+    "log-probability of the top class for each of its operators",
+    "operators",
+    "numbers of the text that it does not use",
+    "numbers that it uses again",
+    "constants",
+    "digits of the answer: a long one is seldom reached by accident",
+)
+FARTHEST = 6.0  # log-odds; more says no more
+FINEST = 1_000  # denominator of an answer
+
+# What to believe before anybody is asked: `python bench/trust.py` learns it from the bundled problems.
+PRIOR = Trust(
+    means=(0.944, 0.766, 0.210, -3.072, 1.539, 0.423, 0.250, 0.081, 5.155),
+    scales=(1.939, 0.424, 0.412, 1.096, 0.711, 0.706, 0.589, 0.282, 2.953),
+    weights=(0.195, 0.310, -0.381, 0.359, -0.600, -0.987, -0.017, -0.150, 0.275, 2.864),
+)
 
 
 def facts_of(candidates: Candidates, problems: ProblemSet) -> dict[str, Floats]:
-    """For each problem with candidates: log-odds of the top class, its log-probability, how far the second
-    class is behind, the log of the number of classes, and of the top template the operators, numbers of the
-    text that it does not use, numbers that it uses again, and constants.
+    """FACTS of each problem that has candidates, in their order.
 
     Probabilities are those of the method, at no other temperature: what is learnt is none of them.
     """
-    found = {}
-    for problem_id, scores in candidates.scores.items():
-        row = problems.row.get(problem_id)
-        if row is None:
-            continue
-        ranked = sorted(scores.values(), reverse=True)
-        share = np.exp(ranked[0] - np.logaddexp.reduce(ranked))
-        behind = min(ranked[0] - ranked[1], FARTHEST) if len(ranked) > 1 else FARTHEST
-        found[problem_id] = np.array(
+    score, best = pl.col("log_prob"), pl.col("log_prob").max()
+    found = candidates.table.group_by("problem_id", maintain_order=True).agg(
+        pl.col("template").first(),
+        pl.len().alias("classes"),
+        best.alias("best"),
+        ((score - best).exp().sum() - 1).alias("others"),  # odds against the top class
+    )
+    return {
+        problem_id: np.array(
             [
-                *log_odds(np.array([share])),
-                ranked[0],
-                behind,
-                np.log(len(ranked)),
-                *_form(
-                    _top_template(candidates, problem_id), len(problems.numbers[problems.row[problem_id]])
-                ),
+                0.0 if classes == 1 else _within(-math.log(max(others, 1e-12))),
+                classes == 1,
+                math.log(classes),
+                *_form(parse_template(template), best, len(problems.numbers[row])),
+                _digits(problems.answers[row]),
             ]
         )
-    return found
+        for problem_id, template, classes, best, others in found.iter_rows()
+        for row in (problems.row[problem_id],)
+    }
 
 
-def with_trust(posteriors: Floats, classes: Iterable[int], confidence: Floats) -> Floats:
-    """The posteriors of problems, one after the other, with the confidence that was learnt for each.
-
-    `classes` is how many posteriors each of them has.
-    """
-    changed, start = posteriors.copy(), 0
-    for count, sure in zip(classes, confidence.tolist(), strict=True):
-        changed[start : start + count] = trusted(posteriors[start : start + count], sure)
-        start += count
-    return changed
-
-
-def _top_template(candidates: Candidates, problem_id: str) -> Expr:
-    return parse_template(candidates.by_problem[problem_id]["template"][0])
-
-
-def _form(template: Expr, numbers: int) -> tuple[int, int, int, int]:
-    """Operators, numbers of the text that are not used, numbers that are used again, and constants."""
+def _form(template: Expr, score: float, numbers: int) -> tuple[float, int, int, int, int]:
+    """Log-probability for each operator, operators, numbers of the text that are not used, numbers that are
+    used again, and constants."""
     leaves = list(postorder(template))
     references = [leaf.index for leaf in leaves if isinstance(leaf, Ref)]
     constants = sum(isinstance(leaf, Const | Pi) for leaf in leaves)
     used = len(set(references))
     operators = len(references) + constants - 1
-    return operators, numbers - used, len(references) - used, constants
+    return score / max(operators, 1), operators, numbers - used, len(references) - used, constants
+
+
+def _within(odds: float) -> float:
+    return max(-FARTHEST, min(odds, FARTHEST))
+
+
+def _digits(answer: float) -> float:
+    """Of numerator and denominator, as a natural logarithm."""
+    exact = Fraction(answer).limit_denominator(FINEST)
+    return math.log1p(abs(exact.numerator)) + math.log(exact.denominator)
