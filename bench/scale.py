@@ -129,9 +129,14 @@ def peaks(process: int) -> Iterator[tuple[bool, float]]:
 def run(problems: int, *arguments: object) -> Step:
     """A command of warmkit, with `--json`."""
     words = [*map(str, arguments), "--json"]
+    name = " ".join(words[: 2 if words[0] in ("data", "runs") else 1])
+    return measured_process(name, problems, [sys.executable, "-m", "toolkit.cli", *words])
+
+
+def measured_process(name: str, problems: int, command: Sequence[str]) -> Step:
+    """What a process takes that prints JSON."""
     begun, driver, worker = time.perf_counter(), 0.0, 0.0
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "toolkit.cli", *words]
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=said, stderr=errors)
         while process.poll() is None:
@@ -143,9 +148,8 @@ def run(problems: int, *arguments: object) -> Step:
         said.seek(0)
         errors.seek(0)
         if process.returncode:
-            raise click.ClickException(f"{' '.join(words)}: {errors.read()[-2000:]}")
+            raise click.ClickException(f"{name}: {errors.read()[-2000:]}")
         figures = json.loads(said.read())
-    name = " ".join(words[: 2 if words[0] == "data" else 1])
     return Step(name, problems, seconds, cpu, driver, worker, figures)
 
 

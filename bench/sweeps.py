@@ -48,7 +48,7 @@ def directly(config: TuneConfig) -> list[tuple[float, float]]:
     """Of each trial: seconds from the end of the one before, and seconds that it took by itself."""
     import torch
 
-    from toolkit.loop.run import read_sets
+    from toolkit.loop.sets import read_sets
     from tune.plan import trials
     from tune.trial import run_trial
 

@@ -27,7 +27,7 @@ read_once = cache(read_problems)  # what a run is made of does not matter here, 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr("toolkit.loop.run.read_problems", read_once)
+    monkeypatch.setattr("toolkit.loop.sets.read_problems", read_once)
 
 
 def call(root: Path, verb: str, *arguments: str, typed: str = "") -> Result:

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from toolkit.errors import WarmkitError
-from toolkit.loop.run import locked, read_sets
+from toolkit.loop.run import locked
+from toolkit.loop.sets import read_sets
 from tune.results import write_result
 from tune.sweep import _on_trial_end, create_sweep, open_sweep, run_sweep
 from tune.write import write_results

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from toolkit.data import ProblemSet
-from toolkit.loop.run import read_sets
+from toolkit.loop.sets import read_sets
 from tune.plan import trials
 from tune.results import FIGURES
 from tune.trial import run_trial

@@ -15,6 +15,7 @@ from toolkit.cli.parameters import COUNT, SEED, device_option, runs_option, set_
 from toolkit.cli.runs import figures_of
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
+from toolkit.data.stored import MOST_HELD
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import ANNOTATORS, annotator_of, check_annotator, webhook_sleep
 from toolkit.loop.config import PYTHON, LoopConfig
@@ -135,8 +136,12 @@ def loop(
         check_annotator(config)
         with waiting(f"Counting {config.data}"):
             count = problem_count(config)
-        with progress(f"Reading {config.data}", count) as advance:
-            run = create_run(runs, name, config, advance=advance)
+        if count > MOST_HELD:
+            with progress(f"Reading {config.data}", count) as advance:
+                run = create_run(runs, name, config, advance=advance)
+        else:
+            with waiting(f"Reading {config.data}"):
+                run = create_run(runs, name, config)
         if (choice := run.constant_choice) is not None:
             note(choice.sentence())
     with locked(run):
