@@ -72,7 +72,9 @@ def main(
     except WarmkitError as error:
         raise click.ClickException(with_hint(error)) from None
     rows = {
-        way.name: compared(curves[RANDOM], curves[way.name], pool // 5) for way in ways if way.name != RANDOM
+        way.name: compared(way, curves[RANDOM], curves[way.name], pool // 5)
+        for way in ways
+        if way.name != RANDOM
     }
     if as_json:
         found = {name: as_dict(ratios, trust) for name, (ratios, trust) in rows.items()}
@@ -109,10 +111,12 @@ def measured(
     return curves
 
 
-def compared(random: list[Curve], strategy: list[Curve], labels: int) -> tuple[list[Ratio], Trust | None]:
+def compared(
+    way: Way, random: list[Curve], strategy: list[Curve], labels: int
+) -> tuple[list[Ratio], Trust | None]:
     pairs = list(zip(random, strategy, strict=True))
     ratios = [ratio_of(pairs, goal, lambda point: point.labels) for goal in GOALS]
-    return ratios, trust_of(strategy, labels)
+    return ratios, None if way.is_perfect else trust_of(strategy, labels)  # wrong ones alone teach no trust
 
 
 def trust_cells(trust: Trust | None) -> tuple[str, str, str]:
