@@ -49,8 +49,12 @@ def prepared_round(
     compute: Compute,
     skipped: SkippedRows | None = None,
     advance: Callable[[int], object] = nothing,
+    on_wait: Callable[[], object] = lambda: None,
 ) -> RoundInParts:
-    """Prepare the parts in the folder `root`, or find them there; a share of the gold equations is D_s."""
+    """Prepare the parts in the folder `root`, or find them there; a share of the gold equations is D_s.
+
+    `on_wait` is called if another process prepares them now.
+    """
     from toolkit.methods.warm.config import WarmConfig
     from toolkit.methods.warm.prepare import Preparation, PreparedPart, Unprepared, prepare
 
@@ -61,6 +65,8 @@ def prepared_round(
     def run(preparation: Preparation, parts: Iterable[Unprepared]) -> Iterator[PreparedPart]:
         return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
 
-    prepared = prepare(data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance)
+    prepared = prepare(
+        data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance, on_wait=on_wait
+    )
     known = known_share(prepared, gold, config.seed)
     return RoundInParts(prepared, PreparedInput(prepared, known, settings, config.seed), config, compute)
