@@ -52,6 +52,7 @@ from toolkit.methods.warm.remembered import save_memory
 from toolkit.methods.warm.sharded import prepared_shard
 from toolkit.methods.warm.train import batch_losses
 from toolkit.nn.batches import like_lengths
+from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.workers import WorkerGroup
 
 folder, size, *settings = sys.argv[1:]
@@ -68,6 +69,7 @@ begun = time.process_time()
 data = PreparedInput(many, KnownShare(0, None, 0), config)
 shard = prepared_shard(data, vocabulary, policy.layout, config, workers, memory)
 read = time.process_time()
+keep_freed_memory()
 optimizer, generator = torch.optim.Adam(policy.parameters()), torch.Generator().manual_seed(0)
 for i, rows in enumerate(like_lengths(shard.lengths, config.train.batch, generator)):
     if i == 20:

@@ -45,6 +45,7 @@ SLOW = (
 GROUPS = {
     "tests/integration/": "Label Studio",
     "tests/cluster/test_workers.py": "Ray session",
+    "tests/cluster/test_faults.py": "Ray session",
     "tests/cluster/test_solver.py": "Ray session",
     "tests/tune/test_command.py": "Ray session",
     "tests/paper/test_spread.py": "Ray session",

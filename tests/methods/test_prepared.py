@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from threading import Event, Thread
 
 import polars as pl
 import pytest
@@ -93,6 +94,41 @@ def test_a_preparation_is_reused_while_data_and_settings_are_the_same(parts, mon
     assert prepared(parts, run=run).digest != first.digest and len(done) == 10
 
 
+def test_who_prepares_what_another_prepares_waits_and_uses_it(parts):
+    begun, go_on, waits, done = Event(), Event(), Event(), []
+
+    def run(preparation, given):
+        begun.set()
+        assert go_on.wait(60)
+        yield from map(preparation, given)
+
+    def wait_for_it():
+        done.append(prepared(parts, run=None, on_wait=waits.set))  # nothing is left to be run
+
+    first = Thread(target=lambda: done.append(prepared(parts, run=run)))
+    first.start()
+    assert begun.wait(60)
+    second = Thread(target=wait_for_it)
+    second.start()
+    assert waits.wait(60) and not done
+    go_on.set()
+    first.join(60)
+    second.join(60)
+    assert len(done) == 2 and done[0] == done[1]
+    assert [path.name for path in (parts.parent / "prepared").iterdir()] == [done[0].folder.name]
+
+
+def test_files_that_change_while_they_are_prepared_are_a_sentence_and_nothing_is_kept(parts):
+    def run(preparation, given):
+        yield from map(preparation, given)
+        with (parts / "b.jsonl").open("a") as file:
+            file.write("\n")
+
+    with pytest.raises(WarmkitError, match=r"b\.jsonl: it changed while it was prepared"):
+        prepared(parts, run=run)
+    assert not (parts.parent / "prepared").exists()
+
+
 @pytest.mark.parametrize("damage", ["gone", "cut off", "changed"])
 def test_a_part_that_is_not_what_was_prepared_is_a_sentence(parts, damage):
     ready = prepared(parts)
@@ -104,6 +140,8 @@ def test_a_part_that_is_not_what_was_prepared_is_a_sentence(parts, damage):
     else:
         pl.read_parquet(path).with_columns(answer=pl.col("answer") + 1).write_parquet(path)
     told = "there is no such file" if damage == "gone" else "it is not what was prepared"
+    with pytest.raises(WarmkitError, match=rf"part-000003\.parquet: {told}"):
+        prepared(parts)  # before anything is sent to workers
     with pytest.raises(WarmkitError, match=rf"part-000003\.parquet: {told}"):
         Warm.fit_prepared(PreparedInput(ready, known_share(ready, 0, 0), CONFIG), parts.parent / "model")
 

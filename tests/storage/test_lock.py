@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.errors import WarmkitError
-from toolkit.storage.lock import descriptors, held, held_when_free, is_held, sign
+from toolkit.storage.lock import descriptors, held, held_when_free, is_held, sign, turn
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """
@@ -150,3 +150,22 @@ def test_nothing_of_ours_locks_files_by_itself():
     for folder in ("toolkit", "annotation", "tune"):
         for source in (ROOT / folder).rglob("*.py"):
             assert "fcntl" not in source.read_text(encoding="utf-8"), source
+
+
+def test_turns_come_one_after_the_other_and_leave_no_file(tmp_path):
+    path, inside, most = tmp_path / "new" / "lock", [], []
+
+    def take():
+        for _ in range(20):
+            with turn(path):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 80
+    assert not list(path.parent.iterdir())

@@ -239,7 +239,17 @@ def _prepare(
             rows = sum(map(count_records, part_files(data)))
         with progress("Preparing", rows) as advance:
             skipped = None if out is None else bad
-            made = prepared_round(data, root, gold, settings, compute, skipped, advance, agreed)
+            made = prepared_round(
+                data,
+                root,
+                gold,
+                settings,
+                compute,
+                skipped,
+                advance,
+                agreed,
+                lambda: note(f"{data}: another process prepares it in {root}. Waiting for it."),
+            )
     if bad.count:
         note(f"{bad.count:,} rows were left out:\n{bad}")
     return made

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolkit.cluster.group import joined, no_group_of_ray
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import RESTARTS, Session, worker_error
+from toolkit.cluster.snapshot import keep_snapshot, restore_snapshot
 from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import replacing
 
@@ -125,6 +126,9 @@ def _fit(session: Session, task: Task, name: str, storage: str, board: Any, fold
     from ray.train import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchTrainer
 
+    run = Path(storage) / name if is_folder(storage) else None
+    if run is not None:
+        restore_snapshot(run)
     given = ray.put(task)
     trainer = TorchTrainer(
         lambda: _work(ray.get(given)),
@@ -135,7 +139,7 @@ def _fit(session: Session, task: Task, name: str, storage: str, board: Any, fold
             storage_path=storage,
             checkpoint_config=CheckpointConfig(num_to_keep=2),
             failure_config=FailureConfig(max_failures=RESTARTS, controller_failure_limit=1),
-            callbacks=[_reporter(board)],
+            callbacks=[_reporter(board, run)],
         ),
     )
     try:
@@ -208,13 +212,18 @@ def write_files(folder: Path, files: Files) -> None:
         path.write_bytes(content)
 
 
-def _reporter(board: Any) -> Any:
-    """A callback of Ray, in a process of its own, which is called once a checkpoint is in the storage."""
+def _reporter(board: Any, run: Path | None) -> Any:
+    """A callback of Ray, in a process of its own, which is called once a checkpoint is in the storage.
+
+    `run` is the folder of the run, None if the storage is a URL.
+    """
     import ray
     from ray.train import UserCallback
 
     class Reporter(UserCallback):  # type: ignore[misc]
         def after_report(self, run_context: Any, metrics: list[dict[str, Any]], checkpoint: Any) -> None:
+            if run is not None:
+                keep_snapshot(run)
             ray.wait([board.add.remote(metrics[0])], timeout=PATIENCE)  # so that it comes before the end
 
     return Reporter()

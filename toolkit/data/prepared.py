@@ -92,7 +92,18 @@ class PreparedSet:
         counts = self._read(self.words, pl.Schema({"word": pl.String, "count": pl.Int64}))
         return vocabulary_of_counts(dict(counts.iter_rows()), numbers=MAX_NUMBERS, min_count=min_count)
 
+    def check(self) -> None:
+        """Refuse files that are gone or changed, before workers are sent to them."""
+        for file in (self.words, *self.parts):
+            self._content(file)
+
     def _read(self, file: PreparedFile, schema: pl.Schema) -> pl.DataFrame:
+        path = self.folder / file.name
+        with guarded(path):
+            table = pl.read_parquet(io.BytesIO(self._content(file)), columns=list(schema))
+        return as_schema(table, schema, str(path))
+
+    def _content(self, file: PreparedFile) -> bytes:
         path = self.folder / file.name
         content = read_bytes(path)
         if sha256(content).hexdigest() != file.sha256:
@@ -100,9 +111,7 @@ class PreparedSet:
                 f"{path}: it is not what was prepared: it was cut off, or changed. Delete the folder "
                 f"{self.folder}, and it is prepared again."
             )
-        with guarded(path):
-            table = pl.read_parquet(io.BytesIO(content), columns=list(schema))
-        return as_schema(table, schema, str(path))
+        return content
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,12 @@ def prepared_round(
     skipped: SkippedRows | None = None,
     advance: Callable[[int], object] = nothing,
     annotated: Known | None = None,
+    on_wait: Callable[[], object] = lambda: None,
 ) -> RoundInParts:
     """Prepare the parts in the folder `root`, or find them there.
 
-    D_s is a share of the gold equations, and what annotators agreed on.
+    D_s is a share of the gold equations, and what annotators agreed on. `on_wait` is called if another
+    process prepares the parts now.
     """
     from toolkit.methods.warm.config import WarmConfig
     from toolkit.methods.warm.prepare import Preparation, PreparedPart, Unprepared, prepare
@@ -71,7 +73,9 @@ def prepared_round(
     def run(preparation: Preparation, parts: Iterable[Unprepared]) -> Iterator[PreparedPart]:
         return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
 
-    prepared = prepare(data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance)
+    prepared = prepare(
+        data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance, on_wait=on_wait
+    )
     templates = {problem_id: show(template) for problem_id, template in (annotated or {}).items()}
     known = known_share(prepared, gold, config.seed, templates)
     return RoundInParts(prepared, PreparedInput(prepared, known, settings, config.seed), config, compute)

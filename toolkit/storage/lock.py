@@ -45,6 +45,28 @@ def held_when_free(path: Path, on_wait: Callable[[], object] = lambda: None) -> 
         yield file
 
 
+@contextmanager
+def turn(path: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Hold a lock file that is there only as long as somebody holds it or waits for it.
+
+    `on_wait` is called if it is not free at once. The folder of the file is made if it is not there.
+    """
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WarmkitError(f"{path.parent}: it can't be made: {error.strerror}.") from None
+        with held_when_free(path, on_wait) as file:
+            if not _is_at(path, file):  # who held it before has deleted it: others lock a new file
+                continue
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # Windows keeps a file that is open
+                    path.unlink(missing_ok=True)
+            return
+
+
 def is_held(path: Path) -> bool:
     """Whether somebody holds the lock now."""
     if not path.exists():
@@ -86,6 +108,14 @@ def _lock(path: Path, file: IO[str], flags: LockFlags) -> bool:
     except portalocker.LockException as error:  # for instance a network drive without locks
         raise WarmkitError(f"{path}: it can't be locked: {error}.") from None
     return True
+
+
+def _is_at(path: Path, file: IO[str]) -> bool:
+    """Whether an open file is the one that the path leads to now."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False
 
 
 def _signature(file: IO[str]) -> str:

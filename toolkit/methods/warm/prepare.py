@@ -6,11 +6,12 @@ ids, words and bad rows. A digest of the files and of the settings that matter n
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import torch
@@ -38,8 +39,11 @@ from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.memory import Memory
 from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.shards import search_paths
+from toolkit.storage.atomic import remove_empty
 from toolkit.storage.description import write_description
+from toolkit.storage.files import unreadable
 from toolkit.storage.folder import new_folder
+from toolkit.storage.lock import turn
 
 PART = 4_096  # problems of a prepared part, which is prepared at a time
 BLOCK = 2**20  # bytes of a file that are read at a time
@@ -152,37 +156,59 @@ def prepare(
     skipped: SkippedRows | None = None,
     run: Run = prepare_here,
     advance: Callable[[int], object] = lambda count: None,
+    on_wait: Callable[[], object] = lambda: None,
 ) -> PreparedSet:
     """The prepared set of these problems in the folder `root`: one that is there, or a new one.
 
-    Bad rows are an error, or go to `skipped`: only if the set is new, otherwise they are counted alone.
+    Bad rows are an error, or go to `skipped`: only if the set is new, otherwise they are counted alone. If
+    another process prepares the same set, `on_wait` is called, and its result is used.
     """
     files = part_files(path)
+    before = _states(files)
     digest = _digest(files, Preparation(root, constants, config).settings(), skipped is not None)
     folder = root / digest[:16]
-    if (folder / DESCRIPTION).exists():
-        return read_prepared(folder)
-    with new_folder(folder) as built:
-        preparation = Preparation(built.absolute(), constants, config)
-        parts: list[PreparedFile] = []
-        words: Counter[str] = Counter()
-        bad_rows, seen = 0, SeenIds()
-        for done in run(preparation, _unprepared(files)):
-            bad, part = _without_repeated(done, seen, built)
-            if skipped is None:
-                refuse_bad(str(done.source), part.rows, bad)
-            else:
-                skipped.add(bad)
-            bad_rows += len(bad)
-            parts.append(part)
-            words += done.words
-            advance(part.rows + len(bad))
-        if not any(part.rows for part in parts):
-            raise WarmkitError(f"{path}: there are no problems to train on.")
-        names = [show(constant) for constant in constants]
-        described = description(digest, names, describe_words(words, built), parts, bad_rows)
-        write_description(built / DESCRIPTION, described)
-    return read_prepared(folder)
+    made = [each for each in (root, *root.parents) if not each.exists()]
+    try:
+        with turn(root / f".{folder.name}.lock", on_wait):
+            if not (folder / DESCRIPTION).exists():
+                with new_folder(folder) as built:
+                    preparation = Preparation(built.absolute(), constants, config)
+                    described = _prepared(preparation, files, digest, skipped, run, advance)
+                    if not described["problems"]:
+                        raise WarmkitError(f"{path}: there are no problems to train on.")
+                    _check_unchanged(before)
+                    write_description(built / DESCRIPTION, described)
+    finally:
+        remove_empty(made)
+    ready = read_prepared(folder)
+    ready.check()
+    return ready
+
+
+def _prepared(
+    preparation: Preparation,
+    files: Sequence[Path],
+    digest: str,
+    skipped: SkippedRows | None,
+    run: Run,
+    advance: Callable[[int], object],
+) -> dict[str, Any]:
+    """Prepare all parts; return the content of prepared.json."""
+    parts: list[PreparedFile] = []
+    words: Counter[str] = Counter()
+    bad_rows, seen = 0, SeenIds()
+    for done in run(preparation, _unprepared(files)):
+        bad, part = _without_repeated(done, seen, preparation.folder)
+        if skipped is None:
+            refuse_bad(str(done.source), part.rows, bad)
+        else:
+            skipped.add(bad)
+        bad_rows += len(bad)
+        parts.append(part)
+        words += done.words
+        advance(part.rows + len(bad))
+    names = [show(constant) for constant in preparation.constants]
+    return description(digest, names, describe_words(words, preparation.folder), parts, bad_rows)
 
 
 def _unprepared(files: Sequence[Path]) -> Iterator[Unprepared]:
@@ -209,6 +235,25 @@ def _without_repeated(done: PreparedPart, seen: SeenIds, folder: Path) -> tuple[
     path, lines = folder / done.part.name, {row.line for row in repeated}
     kept = pl.Series([line not in lines for line in done.lines])
     return [*done.bad, *repeated], write_prepared_table(pl.read_parquet(path).filter(kept), path)
+
+
+def _states(files: Sequence[Path]) -> dict[Path, tuple[int, int]]:
+    """The size of each file, and when it was changed."""
+    found = {}
+    for file in files:
+        try:
+            state = file.stat()
+        except OSError as error:
+            raise unreadable(file, error) from None
+        found[file] = (state.st_size, state.st_mtime_ns)
+    return found
+
+
+def _check_unchanged(before: Mapping[Path, tuple[int, int]]) -> None:
+    """Refuse files that changed while they were prepared: the digest would be that of other problems."""
+    for file, state in _states(list(before)).items():
+        if state != before[file]:
+            raise WarmkitError(f"{file}: it changed while it was prepared. Give the command again.")
 
 
 def _digest(files: Sequence[Path], settings: str, skips_bad: bool) -> str:

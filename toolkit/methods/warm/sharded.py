@@ -1,6 +1,10 @@
-"""How a rank reads its shard of a prepared set."""
+"""How a rank reads its shard of a prepared set.
 
-from collections.abc import Sequence
+The parts are read twice: first how large the shard is, then the shard, into tensors of that size. Pieces of
+tensors that are joined in the end would leave more memory unused between them than the shard takes.
+"""
+
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import overload
@@ -11,6 +15,7 @@ import torch
 from torch import Tensor
 
 from toolkit.data import Vocabulary
+from toolkit.data.prepared import PREPARED, PreparedSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.vocabulary import FIRST_NUMBER_AT, UNKNOWN_AT
 from toolkit.equations import Constant, parse_template
@@ -28,11 +33,12 @@ from toolkit.nn.workers import WorkerGroup
 class PackedNumbers(Sequence[Sequence[Fraction]]):
     """The exact numbers of each problem, made when they are asked for."""
 
-    def __init__(self, numbers: pl.Series) -> None:
-        self._numbers = numbers
+    def __init__(self, texts: Tensor, ends: Tensor) -> None:
+        """Texts as in `PREPARED`, one after the other as bytes, and where each ends."""
+        self._texts, self._ends = texts, ends
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._ends)
 
     @overload
     def __getitem__(self, row: int) -> Sequence[Fraction]: ...
@@ -41,7 +47,9 @@ class PackedNumbers(Sequence[Sequence[Fraction]]):
     def __getitem__(self, row: int | slice) -> Sequence[Fraction] | Sequence[Sequence[Fraction]]:
         if isinstance(row, slice):
             return [self[i] for i in range(*row.indices(len(self)))]
-        return [Fraction(number) for number in self._numbers[row].split(" ")]
+        start = int(self._ends[row - 1]) if row else 0
+        text = self._texts[start : int(self._ends[row])].numpy().tobytes().decode("ascii")
+        return [Fraction(number) for number in text.split(" ")]
 
 
 def prepared_shard(
@@ -56,70 +64,110 @@ def prepared_shard(
 
     What search found goes to the memory, if there is one.
     """
-    kept = _Kept(vocabulary, layout, config.model.max_steps)
-    lengths: list[Tensor] = []
-    start = 0
-    for part in data.problems.frames():
-        lengths.append(torch.from_numpy(part["length"].to_numpy(writable=True)))
-        own = part.gather_every(workers.world_size, (workers.rank - start) % workers.world_size)
+    sizes = _Sizes(data.problems, workers)
+    shard = _FilledShard(sizes, vocabulary, layout, config.model.max_steps, not data.known.is_empty)
+    for _, part in _owned(data.problems, tuple(PREPARED), workers):
         if memory is not None:
-            kept.remember(own["paths"], memory)
-        kept.add(own, None if data.known.is_empty else data.known.chosen(own))
+            shard.remember(part["paths"], memory)
+        shard.add(part)
+        if shard.gold is not None:
+            shard.add_gold(data.known.chosen(part), part["values"].list.len())
+        shard.count += len(part)
+    return shard.filled(data.constants)
+
+
+def _owned(
+    problems: PreparedSet, columns: tuple[str, ...], workers: WorkerGroup
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Each part, and the rows of it that a rank owns."""
+    start = 0
+    for part in problems.frames(columns):
+        yield part, part.gather_every(workers.world_size, (workers.rank - start) % workers.world_size)
         start += len(part)
-    return kept.shard(torch.cat(lengths), data.constants)
 
 
-class _Kept:
-    """The columns of the rows that a rank owns, part by part."""
+class _Sizes:
+    """How much a shard has, and how long the texts of all problems are."""
 
-    def __init__(self, vocabulary: Vocabulary, layout: Layout, longest: int) -> None:
-        self.words, self.layout, self.longest = list(vocabulary.words), layout, longest
-        self.dtype = pl.Int16 if len(vocabulary) < 2**15 else pl.Int32
-        self.columns: dict[str, list[Tensor]] = {}
-        self.numbers: list[pl.Series] = []
-        self.langs: dict[str, int] = {}
-        self.gold: list[Tensor] = []
+    def __init__(self, problems: PreparedSet, workers: WorkerGroup) -> None:
+        self.lengths = torch.empty(len(problems), dtype=torch.int16)
+        self.problems, self.tokens, self.numbers, self.characters = 0, 0, 0, 0
+        start, text = 0, pl.col("numbers").str
+        for part, own in _owned(problems, ("length", "numbers"), workers):
+            self.lengths[start : start + len(part)] = _tensor(part["length"])
+            start += len(part)
+            tokens, numbers, characters = own.select(
+                tokens=pl.col("length").cast(pl.Int64).sum(),
+                numbers=(text.count_matches(" ", literal=True) + 1).sum(),
+                characters=text.len_bytes().sum(),
+            ).row(0)
+            self.problems += len(own)
+            self.tokens += tokens
+            self.numbers += numbers
+            self.characters += characters
+
+
+class _FilledShard:
+    """The tensors of a shard, filled part by part."""
+
+    def __init__(
+        self, sizes: _Sizes, vocabulary: Vocabulary, layout: Layout, longest: int, with_gold: bool
+    ) -> None:
+        self.lengths, self.layout, self.longest = sizes.lengths, layout, longest
+        self.words, self.langs = pl.Enum(vocabulary.words), dict[str, int]()
+        n, numbers = sizes.problems, sizes.numbers
+        of = {
+            "lengths": (n, torch.int32),
+            "tokens": (sizes.tokens, torch.int16 if len(vocabulary) < 2**15 else torch.int32),
+            "counts": (n, torch.int32),
+            "positions": (numbers, torch.int16),
+            "values": (numbers, torch.float64),
+            "written": (numbers, torch.uint8),
+            "lang": (n, torch.uint8),
+            "answers": (n, torch.float64),
+            "tolerances": (n, torch.float64),
+            "texts": (sizes.characters, torch.uint8),
+            "ends": (n, torch.int32 if sizes.characters < 2**31 else torch.int64),
+        }
+        self.columns = {name: torch.empty(size, dtype=dtype) for name, (size, dtype) in of.items()}
+        self.filled_to = dict.fromkeys(of, 0)
+        self.gold = torch.full((n, longest, 3), -1, dtype=torch.int16) if with_gold else None
         self.count = 0  # rows so far
         self.path_of = cache(self._path_of)
 
-    def add(self, part: pl.DataFrame, gold: pl.Series | None) -> None:
-        words = part["tokens"].str.split(" ").explode()
-        indices = list(range(len(self.words)))
-        tokens = words.replace_strict(self.words, indices, default=UNKNOWN_AT, return_dtype=self.dtype)
-        lengths = part["length"].cast(pl.Int64).to_numpy()
-        at = np.arange(len(tokens)) - np.repeat(lengths.cumsum() - lengths, lengths)
-        is_number = ((tokens >= FIRST_NUMBER_AT) & (tokens < FIRST_NUMBER_AT + MAX_NUMBERS)).to_numpy()
+    def add(self, part: pl.DataFrame) -> None:
         for lang in part["lang"].unique(maintain_order=True):
             self.langs.setdefault(lang, len(self.langs))
-        columns = {
-            "lengths": part["length"].cast(pl.Int32),
-            "tokens": tokens,
-            "counts": part["values"].list.len().cast(pl.Int32),
-            "positions": pl.Series(at[is_number]).cast(pl.Int16),
-            "values": part["values"].explode(),
-            "written": part["written"].explode(),
-            "lang": part["lang"].replace_strict(self.langs, return_dtype=pl.UInt8),
-            "answers": part["answer"],
-            "tolerances": part["tolerance"],
-        }
-        for name, column in columns.items():
-            self.columns.setdefault(name, []).append(torch.from_numpy(column.to_numpy(writable=True)))
-        self.numbers.append(part["numbers"])
-        if gold is not None:
-            self.gold.append(self._gold(gold, columns["counts"]))
-        self.count += len(part)
-
-    def shard(self, lengths: Tensor, constants: Sequence[Constant]) -> Shard:
-        """All parts together, which are forgotten: no column is there twice for long."""
-        columns = {name: torch.cat(self.columns.pop(name)) for name in list(self.columns)}
-        numbers = PackedNumbers(pl.concat(self.numbers, rechunk=True))
-        self.numbers.clear()
-        tensors = ProblemTensors(
-            **columns,
-            constants=constant_values(constants, list(self.langs)),
-            check=AnswerCheck(numbers, columns["answers"].numpy().data),
+        rows = part.select(
+            lengths="length",
+            counts=pl.col("values").list.len(),
+            lang=pl.col("lang").replace_strict(self.langs, return_dtype=pl.UInt8),
+            answers="answer",
+            tolerances="tolerance",
+            ends=pl.col("numbers").str.len_bytes().cum_sum().cast(pl.Int64) + self.filled_to["texts"],
         )
-        return Shard(lengths, tensors, torch.cat(self.gold) if self.gold else None)
+        word = pl.col("tokens").str.split(" ").explode().cast(self.words, strict=False)
+        tokens = part.select(tokens=word.to_physical().cast(pl.Int32).fill_null(UNKNOWN_AT))["tokens"]
+        lengths = rows["lengths"].cast(pl.Int64).to_numpy()
+        at = np.arange(len(tokens)) - np.repeat(lengths.cumsum() - lengths, lengths)
+        is_number = tokens.is_between(FIRST_NUMBER_AT, FIRST_NUMBER_AT + MAX_NUMBERS, closed="left")
+        texts = "".join(part["numbers"]).encode("ascii")
+        for column in rows:
+            self._fill(column.name, _tensor(column))
+        self._fill("tokens", _tensor(tokens))
+        self._fill("positions", torch.from_numpy(at[is_number.to_numpy()]))
+        for column in part.select(pl.col("values", "written").explode()):
+            self._fill(column.name, _tensor(column))
+        self._fill("texts", torch.frombuffer(bytearray(texts), dtype=torch.uint8))
+
+    def filled(self, constants: Sequence[Constant]) -> Shard:
+        numbers = PackedNumbers(self.columns.pop("texts"), self.columns.pop("ends"))
+        tensors = ProblemTensors(
+            **self.columns,
+            constants=constant_values(constants, list(self.langs)),
+            check=AnswerCheck(numbers, self.columns["answers"].numpy().data),
+        )
+        return Shard(self.lengths, tensors, self.gold)
 
     def remember(self, lists: pl.Series, memory: Memory) -> None:
         """Put what search found for the next rows into an empty memory: its order is that of the memory."""
@@ -131,14 +179,22 @@ class _Kept:
         likely = -STEP_COST * (paths[:, :, 0] >= 0).sum(1).float()
         memory.put(torch.from_numpy(row), torch.from_numpy(column), paths, likely)
 
-    def _gold(self, gold: pl.Series, counts: pl.Series) -> Tensor:
-        paths = torch.full((len(gold), self.longest, 3), -1, dtype=torch.int16)
+    def add_gold(self, gold: pl.Series, counts: pl.Series) -> None:
+        assert self.gold is not None
         for row in gold.is_not_null().arg_true():
             path = self.path_of(gold[row], counts[row])
             if path is not None:
-                paths[row] = path
-        return paths
+                self.gold[self.count + row] = path
+
+    def _fill(self, name: str, values: Tensor) -> None:
+        start = self.filled_to[name]
+        self.filled_to[name] = start + len(values)
+        self.columns[name][start : start + len(values)] = values
 
     def _path_of(self, template: str, count: int) -> Tensor | None:
         path = self.layout.path(parse_template(template), count, self.longest)
         return None if path is None else torch.tensor(path, dtype=torch.int16)
+
+
+def _tensor(column: pl.Series) -> Tensor:
+    return torch.from_numpy(column.to_numpy(writable=True))

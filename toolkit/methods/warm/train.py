@@ -54,7 +54,6 @@ def train(
     """Train on problems with answers; the arguments are those of `StepOne.fit`."""
     if not data.size:
         raise no_problems()
-    keep_freed_memory()
     config, workers = method.settings(data.config), options.workers or ALONE
     data, device = replace(data, config=config), options.device or torch.device("cpu")
     vocabulary = _vocabulary(data, config.train.min_count)
@@ -73,6 +72,7 @@ def train(
     is_new = state is None and options.start is None and config.train.search > 0
     shard = _shard(data, vocabulary, layout, config, workers, memory if is_new else None)
     counts = shard.tensors.counts
+    keep_freed_memory()  # not before: what reading leaves would be kept as well
     if state is not None:
         extra, warm.history = load_training(state, policy, optimizer, HISTORY)
         load_memory(state, len(warm.history), extra, memory, workers, layout, counts)
