@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ from toolkit.cluster.snapshot import KEPT, SNAPSHOT, keep_snapshot, restore_snap
 from toolkit.config import load_config
 from toolkit.data import write_table
 from toolkit.data.prepared import known_share
+from toolkit.errors import WarmkitError
 from toolkit.methods import FitOptions
 from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm import Warm
@@ -72,6 +74,28 @@ def test_workers_that_are_killed_in_an_epoch_and_as_they_store_it_come_to_the_mo
         torch.testing.assert_close(now[name], before[name], atol=1e-5, rtol=1e-4, msg=name)
     names = sorted(path.name for path in out.glob("memory-*"))
     assert names == [f"memory-{EPOCHS:04d}-{rank}-of-2.safetensors" for rank in (0, 1)]
+
+
+def test_a_worker_that_has_no_room_to_save_is_told_at_once_and_the_same_command_goes_on_later(
+    session, data, tmp_path
+):
+    out, storage, told = tmp_path / "model", str(tmp_path / "storage"), []
+
+    def fill(epoch):
+        told.append(epoch.epoch)
+        if epoch.epoch == 1:  # as if the disk were full, for one of the workers
+            resource.prlimit(a_worker(), resource.RLIMIT_FSIZE, (1, 1))
+
+    def train(on_epoch):
+        options = FitOptions(on_epoch=on_epoch)
+        fit_on_workers(session, Warm, data, out, options, label="full", storage=storage)
+
+    with pytest.raises(WarmkitError, match=r"can't be (written|used): .*File too large"):
+        train(fill)
+    assert told and max(told) < EPOCHS and not (out / "model.json").exists()
+    train(lambda epoch: told.append(epoch.epoch))
+    assert told == sorted(set(told)) and told[-1] == EPOCHS  # none is trained again
+    assert json.loads((out / "model.json").read_text())["history"][-1]["epoch"] == EPOCHS
 
 
 @pytest.mark.parametrize("cut", [b"", b'{"checkpoint_results": ['])

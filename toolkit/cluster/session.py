@@ -3,6 +3,7 @@
 Ray takes seconds to start, so it is imported and started only if workers are asked for.
 """
 
+import errno
 import os
 import re
 import secrets
@@ -20,6 +21,7 @@ from toolkit.errors import WarmkitError
 OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
 RESTARTS = 3  # of a worker that has died
 PATIENCE = 5.0  # seconds until an address counts as dead
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of storage
 STORAGE_ERROR = re.compile(r"(OS|FileNotFound|Permission|NotADirectory)Error: ")  # in Ray's errors
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -169,12 +171,15 @@ def prepare(spec: ClusterSpec) -> None:
         os.environ["RAY_AUTH_TOKEN"] = os.environ.get("RAY_AUTH_TOKEN") or secrets.token_urlsafe(24)
 
 
+def would_fail_again(error: Exception) -> bool:
+    """Whether what happened on a worker is the fault of data, settings or a full storage."""
+    cause = _cause(error)
+    return isinstance(cause, WarmkitError) or (isinstance(cause, OSError) and cause.errno in FULL)
+
+
 def worker_error(error: Exception, what: str, storage: str = "") -> WarmkitError:
     """What happened on a worker, as a sentence: Ray wraps it in errors of its own."""
-    failures = getattr(error, "worker_failures", None) or {}
-    cause: BaseException = next(iter(failures.values()), error)
-    while not isinstance(cause, WarmkitError) and (inner := getattr(cause, "cause", None) or cause.__cause__):
-        cause = inner
+    cause = _cause(error)
     if isinstance(cause, WarmkitError):
         return cause
     text = str(cause).strip()
@@ -182,3 +187,16 @@ def worker_error(error: Exception, what: str, storage: str = "") -> WarmkitError
     if storage and (isinstance(cause, OSError) or "storage_path" in text or STORAGE_ERROR.match(last)):
         return WarmkitError(f"{storage}: this storage can't be used: {last}")
     return WarmkitError(f"{what} on the workers failed: {last}")
+
+
+def _cause(error: Exception) -> BaseException:
+    """What an error of Ray began with, on the first worker that failed."""
+    failures = getattr(error, "worker_failures", None) or {}
+    cause: BaseException = next(iter(failures.values()), error)
+    while not isinstance(cause, WarmkitError):
+        wrapped = (getattr(cause, name, None) for name in ("cause", "_base_exc", "__cause__"))
+        inner = next((found for found in wrapped if isinstance(found, BaseException)), None)
+        if inner is None:
+            break
+        cause = inner
+    return cause

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from toolkit.cluster.group import joined, no_group_of_ray
 from toolkit.cluster.nodes import check_nodes
-from toolkit.cluster.session import RESTARTS, Session, worker_error
+from toolkit.cluster.session import RESTARTS, Session, worker_error, would_fail_again
 from toolkit.cluster.snapshot import keep_snapshot, restore_snapshot
 from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import replacing
@@ -139,7 +139,7 @@ def _fit(session: Session, task: Task, name: str, storage: str, board: Any, fold
             storage_path=storage,
             checkpoint_config=CheckpointConfig(num_to_keep=2),
             failure_config=FailureConfig(max_failures=RESTARTS, controller_failure_limit=1),
-            callbacks=[_reporter(board, run)],
+            callbacks=[_reporter(board, storage, run)],
         ),
     )
     try:
@@ -212,10 +212,11 @@ def write_files(folder: Path, files: Files) -> None:
         path.write_bytes(content)
 
 
-def _reporter(board: Any, run: Path | None) -> Any:
+def _reporter(board: Any, storage: str, run: Path | None) -> Any:
     """A callback of Ray, in a process of its own, which is called once a checkpoint is in the storage.
 
-    `run` is the folder of the run, None if the storage is a URL.
+    `run` is the folder of the run, None if the storage is a URL. What would fail again ends the run at once:
+    Ray would train the same epoch three times more.
     """
     import ray
     from ray.train import UserCallback
@@ -225,6 +226,11 @@ def _reporter(board: Any, run: Path | None) -> Any:
             if run is not None:
                 keep_snapshot(run)
             ray.wait([board.add.remote(metrics[0])], timeout=PATIENCE)  # so that it comes before the end
+
+        def after_exception(self, run_context: Any, worker_exceptions: dict[int, Exception]) -> None:
+            for error in worker_exceptions.values():
+                if would_fail_again(error):
+                    raise worker_error(error, "Training", storage)
 
     return Reporter()
 
