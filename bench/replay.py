@@ -106,7 +106,8 @@ def measured(
         for seed, (asked, never) in enumerate(samples(cases, pool, others, seeds)):
             for way in ways:
                 goal = 1.0 if way.name == RANDOM else max(GOALS)
-                curves[way.name].append(replay(asked, never, way, batch, goal, np.random.default_rng(seed)))
+                rng = np.random.default_rng(seed)
+                curves[way.name].append(replay(asked, never, way, batch, goal, rng, pool // 5))
                 advance(1)
     return curves
 

@@ -34,9 +34,9 @@ def cases(files):
     return cases_of(read_candidates(files[1], problems), problems)
 
 
-def curve_of(cases, name, goal=1.0, batch=10):
+def curve_of(cases, name, goal=1.0, least=0):
     pool, others = next(samples(cases, 100, 100, 1))
-    return replay(pool, others, way_of(name), batch, goal, np.random.default_rng(0))
+    return replay(pool, others, way_of(name), 10, goal, np.random.default_rng(0), least)
 
 
 def test_perfect_needs_as_many_labels_as_equations_are_wrong(cases):
@@ -54,6 +54,7 @@ def test_a_curve_ends_at_its_goal_and_random_may_need_the_whole_pool(cases):
     assert margin.points[-1].pool >= 0.95 > margin.points[-2].pool
     assert random.points[-1].pool == 1 and random.points[0] == margin.points[0]
     assert margin.points[-1].labels < random.points[-1].labels
+    assert curve_of(cases, "margin", 0.95, least=90).points[-1].labels == 90  # all seeds are seen there
 
 
 def test_trust_can_be_left_out(cases):

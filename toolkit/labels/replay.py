@@ -93,8 +93,10 @@ def cases_of(candidates: Candidates, problems: ProblemSet) -> Cases:
     )
 
 
-def replay(pool: Cases, others: Cases, way: Way, batch: int, goal: float, rng: np.random.Generator) -> Curve:
-    """The curve of a strategy until a share of the pool is right, as `measure_curve` has it.
+def replay(
+    pool: Cases, others: Cases, way: Way, batch: int, goal: float, rng: np.random.Generator, least: int = 0
+) -> Curve:
+    """The curve of a strategy until a share of the pool is right and it has `least` labels.
 
     An annotator makes a problem right, whatever was found for it.
     """
@@ -103,7 +105,7 @@ def replay(pool: Cases, others: Cases, way: Way, batch: int, goal: float, rng: n
     while True:
         told = asked & solved
         points.append(_point(others, pool, way, told, int(asked.sum()), float((pool.right | asked).mean())))
-        if points[-1].pool >= goal or asked.all():
+        if (points[-1].pool >= goal and points[-1].labels >= least) or asked.all():
             return Curve(tuple(points))
         left = np.flatnonzero(~asked)
         seen = pool.take(left)
