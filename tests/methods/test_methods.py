@@ -120,6 +120,29 @@ def test_a_run_that_is_done_can_be_resumed_and_stays_as_it_is(fitted, some):
     assert again.candidates(some, WIDE) == model.candidates(some, WIDE)
 
 
+@pytest.mark.parametrize("name", ["warm", "lbf"])
+def test_a_kill_between_the_state_of_the_last_epoch_and_its_model_loses_nothing(
+    name, some, tmp_path, monkeypatch
+):
+    method, settings = METHODS[name], TINY[name]
+    save, saved = method.save, []
+
+    def killed(model, folder):
+        saved.append(folder)
+        if len(saved) == 2:  # of two epochs
+            raise KeyboardInterrupt
+        save(model, folder)
+
+    monkeypatch.setattr(method, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(some, name, settings=settings, folder=tmp_path, seed=3)
+    monkeypatch.setattr(method, "save", save)
+    resumed = train(some, name, settings=settings, folder=tmp_path, seed=3, resume=True)
+    written = load_model(tmp_path)
+    assert len(written.history) == len(resumed.history) == 2
+    assert written.candidates(some, WIDE) == resumed.candidates(some, WIDE)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_a_folder_of_another_method_is_not_resumed(name, some, tmp_path):
     before = "search" if name != "search" else "random_sampling"

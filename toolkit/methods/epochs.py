@@ -92,6 +92,7 @@ def run_epochs(
         trained.check_same(folder, data)
         state, trained.history = load_training(folder, network, optimizer, HISTORY)
         lessons.restore(state, folder)
+        trained.save(folder)  # a kill may have come between the state and the model of its last epoch
     tensors, count = to_tensors(data.problems, trained.vocabulary), len(data.problems)
     for epoch in range(len(trained.history) + 1, config.epochs + 1):
         start, total, learnt = time.perf_counter(), 0.0, 0

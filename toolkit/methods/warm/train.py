@@ -76,6 +76,8 @@ def train(
     if state is not None:
         extra, warm.history = load_training(state, policy, optimizer, HISTORY)
         load_memory(state, len(warm.history), extra, memory, workers, layout, counts)
+        if folder is not None and workers.is_rank_zero:
+            warm.save(folder)  # a kill may have come between the state and the model of its last epoch
     elif options.start is not None:
         extra, before = load_training(options.start, policy, None, HISTORY)
         load_memory(options.start, len(before), extra, memory, workers, layout, counts)
