@@ -68,10 +68,7 @@ def test_workers_that_are_killed_in_an_epoch_and_as_they_store_it_come_to_the_mo
     options = FitOptions(on_epoch=kill_in_the_next_epoch)
     fit_on_workers(session, Warm, data, out, options, label="killed", storage=str(storage))
     killer.join()
-    # News of an epoch may die with the worker that stores it; the epoch itself is in the history.
-    assert told == sorted(set(told)) and told[-1] == EPOCHS and len(killed) == 1
-    history = json.loads((out / "model.json").read_text())["history"]
-    assert [epoch["epoch"] for epoch in history] == list(range(1, EPOCHS + 1))
+    assert told == list(range(1, EPOCHS + 1)) and len(killed) == 1
     before, now = load_file(alone / "weights.safetensors"), load_file(out / "weights.safetensors")
     for name in before:
         torch.testing.assert_close(now[name], before[name], atol=1e-5, rtol=1e-4, msg=name)

@@ -14,9 +14,11 @@ from annotation.keys import KEY, URL
 from annotation.store import TaskStore
 from toolkit.cli import main
 from toolkit.config import load_config
+from toolkit.data import Candidates
 from toolkit.data.schema import ANNOTATIONS, CANDIDATES
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.ledger import BatchItem
+from toolkit.loop.part import found_part
 from toolkit.loop.run import create_run, open_run
 
 PROBLEMS = [
@@ -138,8 +140,8 @@ def test_with_a_run_push_and_pull_work_on_its_store_and_ledger(folder, label_stu
     settings = (*TINY, "annotator.name=label-studio", "known=0")
     run = create_run(folder / "runs", "mine", load_config(LoopConfig, None, settings))
     problem = run.problems.table.row(0, named=True)
-    run.round_folder(1).mkdir()
-    pl.DataFrame(schema=CANDIDATES).write_parquet(run.round_folder(1) / "candidates.parquet")
+    nothing = Candidates(pl.DataFrame(schema=CANDIDATES))
+    run.found(1).write(iter([found_part(run.problems, {}, nothing)]))
     with run.ledger.transaction():
         run.ledger.add_batch([BatchItem(1, problem["id"], "for a test", "random", ())])
     run.ledger.close()
