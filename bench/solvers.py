@@ -2,6 +2,7 @@
 
     python bench/solvers.py --data FOLDER                    every table: hours on two cores
     python bench/solvers.py --data FOLDER --only gold        one of them
+    python bench/solvers.py --data FOLDER --only gold --kind gts --seeds 3
     python bench/solvers.py --data FOLDER --only ew10k --set epochs=25 --warm train.epochs=15
     python bench/solvers.py --data FOLDER --only math23k --problems 6000 --set epochs=9
 
@@ -10,10 +11,11 @@ warmkit). Accuracy is the share of held-out problems whose value is the answer, 
 with four folds; EW10K and HW10K are split into five by seed.
 """
 
+import itertools
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,7 +30,7 @@ from toolkit.config import load_config
 from toolkit.data import Candidates, ProblemSet, read_problems
 from toolkit.data.constants import choose_constants
 from toolkit.data.split import folds as split_folds
-from toolkit.loop.generation import candidates_of
+from toolkit.loop.generation import trusted_candidates
 from toolkit.methods import FitInput, FitOptions, GenerateConfig
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
@@ -57,7 +59,12 @@ class Bench:
     warm: WarmConfig
     folds: int  # run no more of them
     problems: int | None  # of Math23K, to learn from; None: all
-    seed: int
+    seed: int  # the first
+    seeds: int
+    kinds: tuple[str, ...]
+
+    def each_seed(self) -> range:
+        return range(self.seed, self.seed + self.seeds)
 
 
 def parts(problems: ProblemSet, most: int) -> Iterator[tuple[ProblemSet, ProblemSet]]:
@@ -76,7 +83,7 @@ def found_by_warm(problems: ProblemSet, config: WarmConfig, seed: int) -> Candid
     with tempfile.TemporaryDirectory() as folder:
         trained = Warm.fit(FitInput(problems, {}, config, seed), Path(folder))
     generated = trained.candidates(problems, GenerateConfig(search=config.train.search))
-    return candidates_of(generated, problems, temperature=1.0)
+    return trusted_candidates(generated, problems, temperature=1.0)
 
 
 def fit(
@@ -94,74 +101,83 @@ def fit(
     )
 
 
-def cross_validated(
-    bench: Bench, name: str, problems: ProblemSet, kinds: tuple[str, ...], from_gold: bool
-) -> Iterator[Row]:
+def right_answers(solver: Solver, tested: ProblemSet) -> float:
+    """In percent."""
+    right = accuracies(solver, tested)["answer_accuracy"]
+    assert right is not None
+    return 100 * right
+
+
+def cross_validated(bench: Bench, name: str, problems: ProblemSet, from_gold: bool) -> Iterator[Row]:
     """One row a solver, which learns from gold equations or from answers alone.
 
-    From answers, the constants are those that the learnt folds ask for.
+    From answers, the constants are those that the learnt folds ask for. What is shown of a fold is the mean
+    over seeds.
     """
-    found: dict[str, list[float]] = {kind: [] for kind in kinds}
-    seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
-    for learnt, tested in parts(problems, bench.folds):
-        candidates = None
+    found: dict[str, dict[str, list[float]]] = {kind: {} for kind in bench.kinds}
+    seconds: dict[str, list[float]] = {kind: [] for kind in bench.kinds}
+    for seed, (learnt, tested) in itertools.product(bench.each_seed(), parts(problems, bench.folds)):
+        candidates, fold = None, tested.table["split"][0]
         if not from_gold:
-            learnt = learnt.with_constants(choose_constants(learnt, seed=bench.seed).constants)
-            candidates = found_by_warm(learnt, bench.warm, bench.seed)
-        for kind in kinds:
+            learnt = learnt.with_constants(choose_constants(learnt, seed=seed).constants)
+            candidates = found_by_warm(learnt, bench.warm, seed)
+        for kind in bench.kinds:
             start = time.perf_counter()
-            solver = fit(kind, learnt, candidates, bench.settings, bench.seed)
+            right = right_answers(fit(kind, learnt, candidates, bench.settings, seed), tested)
             seconds[kind].append(time.perf_counter() - start)
-            right = accuracies(solver, tested)["answer_accuracy"]
-            assert right is not None
-            found[kind].append(100 * right)
-            click.echo(f"{name} {kind} {tested.table['split'][0]}: {100 * right:.1f}", err=True)
-    for kind, shares in found.items():
-        mean, deviation = statistics.mean(shares), statistics.stdev(shares) if len(shares) > 1 else 0.0
-        each = " ".join(f"{share:.1f}" for share in shares)
-        yield (
-            f"{name}, {kind}",
-            f"{mean:.1f} ± {deviation:.1f}",
-            each,
-            f"{statistics.mean(seconds[kind]):.0f}",
-        )
+            found[kind].setdefault(fold, []).append(right)
+            click.echo(f"{name} {kind} seed {seed} {fold}: {right:.1f}", err=True)
+    for kind, by_fold in found.items():
+        yield f"{name}, {kind}", *_summed_up(by_fold), f"{statistics.mean(seconds[kind]):.0f}"
+
+
+def _summed_up(by_fold: Mapping[str, Sequence[float]]) -> tuple[str, str]:
+    """Mean over folds and seeds with its deviation over seeds, or over folds with one seed; and each fold."""
+    folds = [statistics.mean(shares) for shares in by_fold.values()]
+    seeds = [statistics.mean(shares) for shares in zip(*by_fold.values(), strict=True)]
+    varied = seeds if len(seeds) > 1 else folds
+    deviation = statistics.stdev(varied) if len(varied) > 1 else 0.0
+    return f"{statistics.mean(folds):.1f} ± {deviation:.1f}", " ".join(f"{share:.1f}" for share in folds)
 
 
 def gold(bench: Bench) -> Iterator[Row]:
-    yield from cross_validated(bench, "AllArith, gold", _read(bench, "allarith"), KINDS, True)
+    yield from cross_validated(bench, "AllArith, gold", _read(bench, "allarith"), True)
 
 
 def answers(bench: Bench) -> Iterator[Row]:
-    yield from cross_validated(bench, "AllArith, answers only", _read(bench, "allarith"), KINDS, False)
+    yield from cross_validated(bench, "AllArith, answers only", _read(bench, "allarith"), False)
 
 
 def ablation(bench: Bench) -> Iterator[Row]:
-    """AllArith, gold, a single gts: what is lost, in each fold, when one part of the recipe is left out."""
+    """AllArith, gold, one network: what is lost, in each fold, if one part of the recipe is left out."""
     problems = _read(bench, "allarith")
-    found: dict[str, list[float]] = {}
-    for learnt, tested in parts(problems, bench.folds):
+    found: dict[str, dict[str, list[float]]] = {}
+    for seed, (learnt, tested) in itertools.product(bench.each_seed(), parts(problems, bench.folds)):
         for left_out in ("", *LEFT_OUT):
             changes = load_config(SolverConfig, None, ("members=1", *left_out.split()))
-            solver = fit("gts", learnt, None, changes, bench.seed)
-            right = accuracies(solver, tested)["answer_accuracy"]
-            assert right is not None
-            found.setdefault(left_out, []).append(100 * right)
-            click.echo(
-                f"ablation {left_out or 'all'} {tested.table['split'][0]}: {100 * right:.1f}", err=True
+            settings = bench.settings.model_copy(update=changes.model_dump(exclude_unset=True))
+            right, fold = (
+                right_answers(fit("gts", learnt, None, settings, seed), tested),
+                tested.table["split"][0],
             )
-    for left_out, shares in found.items():
-        each = " ".join(f"{share - whole:+.1f}" for share, whole in zip(shares, found[""], strict=True))
-        yield left_out or "everything", f"{statistics.mean(shares):.1f}", each if left_out else "", ""
+            found.setdefault(left_out, {}).setdefault(fold, []).append(right)
+            click.echo(f"ablation {left_out or 'all'} seed {seed} {fold}: {right:.1f}", err=True)
+    for left_out, by_fold in found.items():
+        against = {
+            fold: [share - whole for share, whole in zip(shares, found[""][fold], strict=True)]
+            for fold, shares in by_fold.items()
+        }
+        yield left_out or "everything", *_summed_up(against if left_out else by_fold), ""
 
 
 def ew10k(bench: Bench) -> Iterator[Row]:
     problems = _five_folds(_read(bench, "ew10k"), bench.seed)
-    yield from cross_validated(bench, "EW10K, answers only", problems, ("gts",), False)
+    yield from cross_validated(bench, "EW10K, answers only", problems, False)
 
 
 def hw10k(bench: Bench) -> Iterator[Row]:
     problems = _five_folds(_read(bench, "hw10k"), bench.seed)
-    yield from cross_validated(bench, "HW10K, answers only", problems, ("gts",), False)
+    yield from cross_validated(bench, "HW10K, answers only", problems, False)
 
 
 def math23k(bench: Bench) -> Iterator[Row]:
@@ -185,11 +201,10 @@ def math23k(bench: Bench) -> Iterator[Row]:
 
     solver = fit("gts", learnt, None, bench.settings, bench.seed, echo)
     seconds = time.perf_counter() - start
-    right = accuracies(solver, of_rows(problems, problems.table["split"] == "valid"))["answer_accuracy"]
-    assert right is not None
+    right = right_answers(solver, of_rows(problems, problems.table["split"] == "valid"))
     yield (
         "Math23K valid, gold, gts",
-        f"{100 * right:.1f}",
+        f"{right:.1f}",
         f"{bench.settings.sized(len(learnt)).epochs} epochs, {len(learnt):,} problems",
         f"{seconds:.0f}",
     )
@@ -199,7 +214,7 @@ def cost(bench: Bench) -> Iterator[Row]:
     """CPU time of training, with our GRU and with torch's by turns; and the speed of solving."""
     sets = {name: _read(bench, name).take(range(640)) for name in ("allarith", "math23k")}
     for name, problems in sets.items():
-        for kind in KINDS:
+        for kind in bench.kinds:
             settings = bench.settings.model_copy(update={"epochs": 2, "members": 1, "hidden": 128})
             epoch = partial(_solver_epoch, kind, problems, settings, bench.seed)
             turns = [_turn(epoch) for _ in range(3)]
@@ -285,6 +300,8 @@ TABLES: dict[str, Table] = {
 @click.option("--data", required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--only", type=click.Choice(list(TABLES)), multiple=True)
 @click.option("--seed", default=0, show_default=True)
+@click.option("--seeds", default=1, show_default=True, help="Repeat what has folds with so many seeds.")
+@click.option("--kind", "kinds", multiple=True, help=f"A solver. [default: {', '.join(KINDS)}]")
 @click.option("--folds", default=5, show_default=True, help="Hold out so many of the folds in turn.")
 @click.option("--problems", type=click.IntRange(1), help="Learn from so many of Math23K. [default: all]")
 @click.option("--threads", default=0, help="Threads of torch. [default: its own choice]")
@@ -294,6 +311,8 @@ def main(
     data: Path,
     only: tuple[str, ...],
     seed: int,
+    seeds: int,
+    kinds: tuple[str, ...],
     folds: int,
     problems: int | None,
     threads: int,
@@ -304,9 +323,10 @@ def main(
         torch.set_num_threads(threads)
     settings = load_config(SolverConfig, None, overrides)
     warm = load_config(WarmConfig, None, warm_overrides)
+    bench = Bench(data, settings, warm, folds, problems, seed, seeds, kinds or KINDS)
     for name in only or TABLES:
-        rows = list(TABLES[name](Bench(data, settings, warm, folds, problems, seed)))
-        title = f"{name}: seed {seed}, {torch.get_num_threads()} threads"
+        rows = list(TABLES[name](bench))
+        title = f"{name}: {seeds} seeds from {seed} on, {torch.get_num_threads()} threads"
         print_table(title, rows, ("what", "result", "in each fold", "seconds"))
 
 

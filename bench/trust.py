@@ -69,10 +69,7 @@ def main(data: Path | None, seeds: int, size: int, as_json: bool) -> None:
         return
     print_table(
         "before anybody is asked",
-        [
-            (name, *("" if value is None else f"{value:.3f}" for value in one.values()))
-            for name, one in figures.items()
-        ],
+        [(name, *map(three_digits, one.values())) for name, one in figures.items()],
         ("set", *figures["bundled"]),
     )
     for fact, weight in zip((*FACTS, "constant"), trust.weights, strict=True):

@@ -9,6 +9,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+BUSY = {  # what Ray needs beside processes that compute
+    "RAY_worker_niceness": "0",  # at its own 15 its processes starve
+    "RAY_raylet_start_wait_time_s": "600",
+}
 LONGEST = 1_800  # seconds: on no machine does a step of a test take so long, unless it hangs
 
 
@@ -19,11 +23,7 @@ def sets(settings: Iterable[str]) -> list[str]:
 
 def without_ray() -> dict[str, str]:
     """The environment of a process that is to have a Ray of its own."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("RAY_") or name == "RAY_worker_niceness"
-    }
+    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_") or name in BUSY}
 
 
 def with_helpers(env: Mapping[str, str]) -> dict[str, str]:

@@ -9,11 +9,12 @@ from contextlib import ExitStack
 
 import hypothesis
 import pytest
+from commands import BUSY
 from marks import NEEDS, group, marks, need_of, rank
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 os.environ |= dict.fromkeys(THREADS, "1")  # before torch is imported, and for what a test starts
-os.environ |= {"RAY_worker_niceness": "0"}  # at Ray's own 15, its processes starve beside those that compute
+os.environ |= BUSY
 
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]

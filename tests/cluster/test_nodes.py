@@ -7,12 +7,13 @@ from pathlib import Path
 
 from commands import LONGEST, with_helpers, without_ray
 
+from toolkit.cluster.session import ENVIRONMENT
+
 HERE = Path(__file__).parent
 
 
 def test_a_loop_ends_well_though_a_node_dies_in_its_second_round(tmp_path):
-    env = with_helpers(without_ray())
-    env |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5"}
+    env = with_helpers(ENVIRONMENT | without_ray())
     command = [sys.executable, str(HERE / "node_dies.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=LONGEST)
     assert done.returncode == 0, done.stderr[-3000:]

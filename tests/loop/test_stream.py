@@ -12,7 +12,7 @@ from toolkit.data.read import read_parts
 from toolkit.data.schema import CANDIDATES
 from toolkit.data.skipped import SkippedRows
 from toolkit.errors import WarmkitError
-from toolkit.loop.generation import calibrate, candidates_of, with_posterior
+from toolkit.loop.generation import calibrate, trusted_candidates, with_posterior
 from toolkit.loop.streaming import candidates_in_parts, stream_candidates
 from toolkit.methods import FitInput, GenerateConfig
 from toolkit.methods.warm import Warm
@@ -40,7 +40,7 @@ def streamed(trained, parts, out):
 def test_parts_come_to_the_table_of_the_whole(trained, problems, tmp_path, name):
     generated = trained.candidates(problems, GenerateConfig(width=4))
     temperature = calibrate(generated, problems.gold_classes)
-    whole = candidates_of(generated, problems, temperature).table
+    whole = trusted_candidates(generated, problems, temperature).table
     unsolved = [of.problem_id for of in generated if not of.scored]
     found = streamed(trained, problems.parts(7), tmp_path / name)
     readers = {"parquet": pl.read_parquet, "csv": pl.read_csv, "jsonl": pl.read_ndjson}

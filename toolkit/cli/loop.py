@@ -138,10 +138,10 @@ def loop(
             count = problem_count(config)
         if count > MOST_HELD:
             with progress(f"Reading {config.data}", count) as advance:
-                run = create_run(runs, name, config, advance=advance)
+                run = create_run(runs, name, config, advance=advance, count=count)
         else:
             with waiting(f"Reading {config.data}"):
-                run = create_run(runs, name, config)
+                run = create_run(runs, name, config, count=count)
         if (choice := run.constant_choice) is not None:
             note(choice.sentence())
     with locked(run):

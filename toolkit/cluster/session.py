@@ -29,6 +29,7 @@ ENVIRONMENT = {
     "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
     "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "300",
     "RAY_worker_register_timeout_seconds": "300",  # on a busy machine a process starts slowly
+    "RAY_raylet_start_wait_time_s": "300",  # so does a node
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_COLOR_PREFIX": "0",
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from heapq import nsmallest
 from typing import TypeAlias
 
 import numpy as np
@@ -103,8 +104,8 @@ def gold_ids(problems: ProblemSet, share: float, seed: int) -> frozenset[str]:
 
 
 def share_of(ids: Sequence[str], share: float, seed: int) -> frozenset[str]:
-    """The first of the ids in the order of `shuffled`."""
-    return frozenset(shuffled(ids, seed)[: round(share * len(ids))] if share else ())
+    """A share of the ids: those that `drawn` has first."""
+    return frozenset(drawn(ids, round(share * len(ids)), seed) if share else ())
 
 
 def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr]:
@@ -122,6 +123,11 @@ def chosen_gold(problems: ProblemSet, share: float, seed: int) -> dict[str, Expr
 def shuffled(ids: Sequence[str], seed: int) -> list[str]:
     """The ids in an order that depends on the seed and the ids alone."""
     return sorted(ids, key=lambda name: shuffle_key(name, seed))
+
+
+def drawn(ids: Iterable[str], count: int, seed: int) -> list[str]:
+    """The first ids in the order of `shuffled`, or all if there are fewer."""
+    return nsmallest(count, ids, key=lambda name: shuffle_key(name, seed))
 
 
 def shuffle_key(name: str, seed: int) -> bytes:

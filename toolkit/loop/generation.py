@@ -8,6 +8,7 @@ from toolkit.active.confidence import class_scores, fit_temperature, posterior
 from toolkit.data import Candidates, ProblemSet, as_problem_set
 from toolkit.data.schema import CANDIDATES
 from toolkit.equations import count_operators, over_values, show
+from toolkit.loop.trust import prior_confidence, with_confidence
 from toolkit.methods import GenerateConfig, Generated, StepOne
 
 
@@ -21,7 +22,7 @@ def generate(
     """
     given = as_problem_set(problems).with_constants(model.constants)
     generated = model.candidates(given, GenerateConfig(width=width, search=search))
-    return candidates_of(generated, given, calibrate(generated, given.gold_classes)).table
+    return trusted_candidates(generated, given, calibrate(generated, given.gold_classes)).table
 
 
 def candidates_of(generated: Sequence[Generated], problems: ProblemSet, temperature: float) -> Candidates:
@@ -45,6 +46,19 @@ def candidates_of(generated: Sequence[Generated], problems: ProblemSet, temperat
                 )
             )
     return Candidates(pl.DataFrame(rows, schema=CANDIDATES, orient="row"))
+
+
+def trusted_candidates(
+    generated: Sequence[Generated], problems: ProblemSet, temperature: float
+) -> Candidates:
+    """`candidates_of` with the confidence that is believed before anybody is asked.
+
+    What posteriors lack of 1 is the probability that no class is right. A solver that learns from them
+    learns less from what is doubtful. Gold equations teach no confidence here: a model that has learnt them
+    is right about them more often than about others.
+    """
+    candidates = candidates_of(generated, problems, temperature)
+    return Candidates(with_confidence(candidates.table, prior_confidence(candidates, problems)))
 
 
 def calibrate(generated: Sequence[Generated], right: Sequence[frozenset[int]]) -> float:

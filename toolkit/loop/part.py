@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from toolkit.active.confidence import posterior
-from toolkit.active.trust import Trust, trusted
+from toolkit.active.trust import Trust
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import klass
 from toolkit.loop.generation import candidates_of
-from toolkit.loop.trust import facts_of
+from toolkit.loop.trust import facts_of, with_confidence
 from toolkit.methods import GenerateConfig, Known, StepOne
 
 TOPS = pl.Schema(
@@ -75,18 +75,10 @@ def trusted_part(part: FoundPart, trust: Trust) -> FoundPart:
     solved = part.tops.filter(pl.col("classes") > 0)
     if not len(solved):
         return part
-    counts = solved["classes"].to_numpy()
-    problem = np.repeat(np.arange(len(counts)), counts)
-    posteriors = trusted(
-        part.candidates["posterior"].to_numpy(),
-        problem,
-        trust.confidence(np.array(solved["facts"].to_list())),
-    )
+    confidence = trust.confidence(np.array(solved["facts"].to_list()))
     top = pl.Series("posterior", [None] * len(part.tops), dtype=pl.Float64)
-    top = top.scatter((part.tops["classes"] > 0).arg_true(), posteriors[counts.cumsum() - counts])
-    return FoundPart(
-        part.candidates.with_columns(posterior=pl.Series(posteriors)), part.tops.with_columns(posterior=top)
-    )
+    top = top.scatter((part.tops["classes"] > 0).arg_true(), confidence)
+    return FoundPart(with_confidence(part.candidates, confidence), part.tops.with_columns(posterior=top))
 
 
 @dataclass(frozen=True)

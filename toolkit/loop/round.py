@@ -15,7 +15,7 @@ from toolkit.data.stored import PART
 from toolkit.equations import klass
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.generation import calibrate, candidates_of
+from toolkit.loop.generation import calibrate, trusted_candidates
 from toolkit.methods import Epoch, FitInput, FitOptions, Generated, Known, StepOne
 from toolkit.methods.base import nothing
 from toolkit.methods.prepared import PreparedInput
@@ -69,17 +69,15 @@ class Round:
             on_part(len(found))
         return generated
 
-    def candidates(self, generated: list[Generated], temperature: float | None = None) -> Candidates:
-        """Candidates with posteriors. Without a `temperature`, it is fitted on D_s."""
-        if temperature is None:
-            right = [
-                (classes or frozenset({klass(self.known[problem_id])}))
-                if problem_id in self.known
-                else frozenset[int]()
-                for problem_id, classes in zip(self.problems.ids, self.problems.gold_classes, strict=True)
-            ]
-            temperature = calibrate(generated, right)
-        return candidates_of(generated, self.problems, temperature)
+    def candidates(self, generated: list[Generated]) -> Candidates:
+        """Candidates with posteriors, at a temperature that is fitted on D_s."""
+        right = [
+            (classes or frozenset({klass(self.known[problem_id])}))
+            if problem_id in self.known
+            else frozenset[int]()
+            for problem_id, classes in zip(self.problems.ids, self.problems.gold_classes, strict=True)
+        ]
+        return trusted_candidates(generated, self.problems, calibrate(generated, right))
 
     def fit_solver(
         self,

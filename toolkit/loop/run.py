@@ -181,17 +181,19 @@ def create_run(
     config: LoopConfig,
     sets: tuple[ProblemSet, ProblemSet] | None = None,
     advance: Callable[[int], object] = lambda count: None,
+    count: int | None = None,
 ) -> Run:
     """A new run. Its folder appears with everything in it, or not at all.
 
     `sets` are the problems to learn from and those to measure on. Without them, the configuration names both;
-    a large set is read part by part, and `advance` called with the number of problems of each.
+    a large set is read part by part, and `advance` called with the number of problems of each. `count` is
+    what `problem_count` said, if it was asked before.
     """
     names = (f"run-{i}" for i in itertools.count(1)) if name is None else [checked_name(name)]
     taken = WarmkitError(f"{root / str(name)}: this run already exists. Take another name.", "run-exists")
     if name is not None and (root / name).exists():
         raise taken
-    if sets is None and problem_count(config) > MOST_HELD:
+    if sets is None and (problem_count(config) if count is None else count) > MOST_HELD:
         with building(root) as built:
             stored = write_sets(config, built, advance)
             config, choice = config.with_chosen_constants(constants_sample(stored, config.seed))

@@ -1,7 +1,6 @@
 """The problems that a run learns from, and those that it measures on: in memory, or part by part."""
 
 from collections.abc import Callable
-from heapq import nsmallest
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from toolkit.data.constants import MOST_PROBLEMS
 from toolkit.data.growing import growing_table
 from toolkit.data.read import part_files, read_parts
 from toolkit.data.records import count_records
-from toolkit.data.split import assign, order_keys, shuffle_key, split
+from toolkit.data.split import assign, drawn, order_keys, split
 from toolkit.data.stored import StoredProblems
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
@@ -123,7 +122,7 @@ def write_sets(
 
 def constants_sample(stored: StoredProblems, seed: int) -> ProblemSet:
     """The problems by which constants are chosen."""
-    return stored.chosen(set(nsmallest(MOST_PROBLEMS, stored.ids, key=lambda name: shuffle_key(name, seed))))
+    return stored.chosen(set(drawn(stored.ids, MOST_PROBLEMS, seed)))
 
 
 def refuse_known(stored: StoredProblems, config: LoopConfig) -> None:

@@ -19,7 +19,7 @@ from toolkit.annotators.wording import complaint
 from toolkit.compute import Compute
 from toolkit.data import Candidates, ProblemSet
 from toolkit.data.constants import joined
-from toolkit.data.split import shuffle_key
+from toolkit.data.split import drawn
 from toolkit.equations import Constant, Expr, show
 from toolkit.errors import WarmkitError
 from toolkit.loop.found import Ints, RoundCandidates
@@ -197,10 +197,9 @@ class RunState:
         limit, found = self.config.solver_limit, self.found(round_)
         if limit is None or limit >= len(self.stored):
             return self.round(round_, compute), self.candidates(round_)
-        known, seed = self.known(round_), self.config.seed
+        known = self.known(round_)
         others = self.stored.ids.filter(~self.stored.ids.is_in(list(known)))
-        drawn = nsmallest(limit - len(known), others, key=lambda name: shuffle_key(name, seed))
-        ids = {*known, *drawn}
+        ids = {*known, *drawn(others, limit - len(known), self.config.seed)}
         problems = self.stored.chosen(ids).with_constants(self.constants_in(round_))
         candidates = self.run.with_own_templates(found.of(ids), found)
         return Round(problems, known, self.config, compute), candidates

@@ -19,6 +19,7 @@ from toolkit.data.growing import GrowingTable, growing_table
 from toolkit.data.skipped import MOST_LISTED
 from toolkit.errors import WarmkitError
 from toolkit.loop.generation import candidates_of, class_scores_of, known_class, with_posterior
+from toolkit.loop.trust import prior_confidence, with_confidence
 from toolkit.methods import GenerateConfig, Generated, StepOne
 from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import new_folder
@@ -26,6 +27,7 @@ from toolkit.storage.tables import guarded
 
 MOST_CASES = 20_000  # known equations that the temperature is fitted on; more would not change it
 SURE = 0.9
+CONFIDENCE = "confidence"  # in the top class of the problem, before anybody is asked
 
 Parts: TypeAlias = Iterable[ProblemSet]
 Generate: TypeAlias = Callable[[Parts], Iterator[Sequence[Generated]]]
@@ -58,15 +60,19 @@ class Streamed:
 
 
 def part_of(generated: Sequence[Generated], problems: ProblemSet) -> tuple[pl.DataFrame, Streamed]:
-    """The candidates of a part, at temperature 1, and their figures."""
+    """The candidates of a part, at temperature 1, and their figures.
+
+    The table has a column more, CONFIDENCE.
+    """
     candidates = candidates_of(generated, problems, 1.0)
+    confidence = prior_confidence(candidates, problems)[candidates.table["problem_id"].rle_id()]
     cases: list[tuple[Mapping[int, float], int | None]] = []
     for found, classes in zip(generated, problems.gold_classes, strict=True):
         if classes:
             scores = class_scores_of(found)
             cases.append((scores, known_class(scores, classes)))
     unsolved = [found for found in generated if not found.scored]
-    return candidates.table, Streamed(
+    return candidates.table.with_columns(pl.Series(CONFIDENCE, confidence)), Streamed(
         problems=len(problems),
         reached=len(problems) - len(unsolved),
         candidates=len(candidates),
@@ -93,7 +99,7 @@ def stream_candidates(
             figures.add(part)
             on_part(part.problems)
         _fit(figures)
-        for piece in growing.changed(lambda table: with_posterior(table, figures.temperature)):
+        for piece in growing.changed(lambda table: _rescaled(table, figures.temperature)):
             figures.sure += _sure(piece)
         growing.write({out: None})
     return figures
@@ -132,6 +138,13 @@ def _fit(figures: Streamed) -> None:
     figures.temperature = fit_temperature(scores, known)
 
 
+def _rescaled(table: pl.DataFrame, temperature: float) -> pl.DataFrame:
+    """What `part_of` found, with posteriors at a temperature and the confidence in each top class."""
+    is_first = table["problem_id"].rle_id().is_first_distinct()
+    confidence = table[CONFIDENCE].filter(is_first).to_numpy()
+    return with_confidence(with_posterior(table.drop(CONFIDENCE), temperature), confidence)
+
+
 def _sure(table: pl.DataFrame) -> int:
     top = table.group_by("problem_id").agg(pl.col("posterior").max())["posterior"]
     return int((top >= SURE).sum())
@@ -168,7 +181,7 @@ class _Rescale:
     def __call__(self, number: int) -> int:
         path = self.folder / GrowingTable.name(number)
         with guarded(path):
-            table = with_posterior(pl.read_parquet(path, glob=False), self.temperature)
+            table = _rescaled(pl.read_parquet(path, glob=False), self.temperature)
         with replacing(path) as temporary, guarded(path, "written"):  # a worker that dies leaves the old part
             table.write_parquet(temporary)
         return _sure(table)

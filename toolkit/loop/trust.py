@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from toolkit.active.trust import Trust
+from toolkit.active.trust import Trust, trusted
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import Expr, parse_template
 from toolkit.equations.tree import Const, Pi, Ref, postorder
@@ -61,6 +61,20 @@ def facts_of(candidates: Candidates, problems: ProblemSet) -> dict[str, Floats]:
         for problem_id, template, classes, best, others in found.iter_rows()
         for row in (problems.row[problem_id],)
     }
+
+
+def prior_confidence(candidates: Candidates, problems: ProblemSet) -> Floats:
+    """What is believed, before anybody is asked, of the top class of each problem that has candidates [P]."""
+    facts = list(facts_of(candidates, problems).values())
+    return PRIOR.confidence(np.array(facts).reshape(-1, len(FACTS)))
+
+
+def with_confidence(table: pl.DataFrame, confidence: Floats) -> pl.DataFrame:
+    """The candidates table with this confidence in the top class of each of its problems [P]."""
+    problem = table["problem_id"].rle_id().cast(pl.Int64).to_numpy()
+    return table.with_columns(
+        posterior=pl.Series(trusted(table["posterior"].to_numpy(), problem, confidence))
+    )
 
 
 def _form(template: Expr, score: float, numbers: int) -> tuple[float, int, int, int, int]:
