@@ -42,6 +42,7 @@ Row = tuple[str, ...]
 KINDS = ("gts", "graph2tree")
 LEFT_OUT = (  # of the recipe, by the settings that leave it out
     "number_features=false",
+    "repeat_features=false",
     "forms=written",
     "average=0",
     "word_dropout=0",

@@ -9,6 +9,7 @@ from toolkit.data.joining import is_joined, join, learnt_words
 from toolkit.data.problems import ProblemSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.tokens import Masked, number_token
+from toolkit.data.wordpieces import END, cut, read_pieces
 from toolkit.storage.description import damaged
 
 PAD, UNKNOWN = "<pad>", "<unk>"
@@ -21,7 +22,8 @@ class Vocabulary:
     """Words and their indices. Index 0 pads, index 1 is any unknown word.
 
     <num_0> … follow, so that every number has an index, even if no problem in training had that many. A word
-    of several characters of an unspaced script is read as one token (`toolkit.data.joining`).
+    of several characters of an unspaced script is read as one token (`toolkit.data.joining`). The vocabulary
+    of a pretrained encoder has pieces of words (`toolkit.data.wordpieces`).
     """
 
     words: tuple[str, ...]
@@ -37,11 +39,18 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
+    @property
+    def has_pieces(self) -> bool:
+        return END in self._index
+
     def read(self, masked: Masked) -> Masked:
-        """The problem with the tokens that are one word here joined."""
-        if not self._joined:
+        """The problem with the tokens that are one word here joined, or in pieces."""
+        if self.has_pieces:
+            tokens = cut(masked.tokens, self._index, UNKNOWN)
+        elif self._joined:
+            tokens = join(masked.tokens, self._joined)
+        else:
             return masked
-        tokens = join(masked.tokens, self._joined)
         numbers = {number_token(j) for j in range(len(masked.operands))}
         return Masked(tuple(tokens), tuple(token in numbers for token in tokens), masked.operands)
 
@@ -72,6 +81,12 @@ def vocabulary_of(problems: ProblemSet, min_count: int = 1, joined: int = 0) -> 
     return build_vocabulary(texts, numbers=MAX_NUMBERS, min_count=min_count)
 
 
+def pretrained_vocabulary(folder: Path) -> Vocabulary:
+    """All pieces that the encoder in a folder knows."""
+    special = _special(MAX_NUMBERS)
+    return Vocabulary((*special, *(piece for piece in read_pieces(folder) if piece not in special)))
+
+
 def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count: int = 1) -> Vocabulary:
     """The vocabulary of tokenised texts: the most common words first, ties in alphabetical order.
 
@@ -83,10 +98,15 @@ def build_vocabulary(texts: Iterable[Sequence[str]], *, numbers: int, min_count:
 
 def vocabulary_of_counts(counts: Mapping[str, int], *, numbers: int, min_count: int = 1) -> Vocabulary:
     """`build_vocabulary` of texts in which each word is so often."""
-    special = [PAD, UNKNOWN, *(number_token(j) for j in range(numbers))]
+    special = _special(numbers)
     known = frozenset(special)
     words = sorted(
         (word for word, count in counts.items() if count >= min_count and word not in known),
         key=lambda word: (-counts[word], word),
     )
     return Vocabulary((*special, *words))
+
+
+def _special(numbers: int) -> list[str]:
+    """What every vocabulary begins with."""
+    return [PAD, UNKNOWN, *(number_token(j) for j in range(numbers))]

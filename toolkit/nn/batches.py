@@ -1,7 +1,7 @@
 """A problem set as tensors, and the batches that training and generation draw from it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor
 
 from toolkit.data import ProblemSet, Vocabulary
 from toolkit.data.languages import language
+from toolkit.data.repeats import repeats
 from toolkit.equations import PI, PI_READINGS, Const, Constant, as_float, tolerance
 from toolkit.nn.answers import AnswerCheck
 
@@ -29,6 +30,7 @@ class Batch:
     tolerances: Tensor  # [B] float64, how far from the answer floats may be that reach it
 
     check: AnswerCheck  # what is near an answer in floats may reach it
+    repeats: Tensor | None = None  # [B, L] flags of `toolkit.data.repeats`; None: nobody asks for them
 
     @property
     def n(self) -> int:
@@ -42,8 +44,8 @@ class Batch:
         return self._with(lambda tensor: tensor.to(device))
 
     def _with(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        names = (column.name for column in fields(self) if column.name != "check")
-        changed: dict[str, Any] = {name: change(getattr(self, name)) for name in names}
+        tensors = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
+        changed: dict[str, Any] = {name: change(tensor) for name, tensor in tensors.items()}
         return replace(self, **changed)
 
 
@@ -62,6 +64,7 @@ class ProblemTensors:
     answers: Tensor  # [N] float64
     tolerances: Tensor  # [N] float64
     check: AnswerCheck
+    repeats: Tensor | None = None  # of all tokens; None: nobody asks for them
     first_token: Tensor = field(init=False)  # [N] where the tokens of each begin
     first_number: Tensor = field(init=False)  # [N]
 
@@ -98,6 +101,7 @@ class ProblemTensors:
             self.answers[rows],
             self.tolerances[rows],
             self.check,
+            None if self.repeats is None else _padded(self.repeats, self.first_token[rows], lengths).long(),
         )
 
     def shuffled(self, size: int, generator: torch.Generator) -> Iterator[Batch]:
@@ -143,6 +147,7 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
     positions = [at for masked in texts for at, number in enumerate(masked.is_number) if number]
     values = [as_float(number) for numbers in problems.numbers for number in numbers]
     written = [operand.written for masked in texts for operand in masked.operands]
+    repeated = [flag for masked in texts for flag in repeats(masked.tokens, masked.is_number)]
     langs = sorted(set(problems.langs))
     return ProblemTensors(
         lengths=torch.tensor([len(masked.tokens) for masked in texts], dtype=torch.int32),
@@ -156,6 +161,7 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
         answers=torch.tensor(problems.answers, dtype=torch.float64),
         tolerances=torch.tensor([tolerance(answer) for answer in problems.answers], dtype=torch.float64),
         check=AnswerCheck(problems.numbers, problems.answers),
+        repeats=torch.tensor(repeated, dtype=torch.uint8),
     )
 
 

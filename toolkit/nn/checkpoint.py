@@ -65,7 +65,7 @@ def not_of_this(folder: Path) -> WarmkitError:
 
 
 def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    names = [name for name, _ in model.named_parameters()]
+    names, _ = _in_order_of(optimizer, model)
     state = optimizer.state_dict()["state"]
     return {
         f"{names[i]}.{key}": torch.as_tensor(value)
@@ -77,7 +77,7 @@ def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> di
 def _restore_optimizer(
     model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]
 ) -> None:
-    names, parameters = zip(*model.named_parameters(), strict=True)
+    names, parameters = _in_order_of(optimizer, model)
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         parameter, _, key = name.rpartition(".")
@@ -91,3 +91,10 @@ def _restore_optimizer(
         if not fits or values["step"] < 1 or bool((values["exp_avg_sq"] < 0).any()):
             raise ValueError(f"the state of {names[i]} is not that of Adam")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def _in_order_of(optimizer: torch.optim.Optimizer, model: nn.Module) -> tuple[list[str], list[nn.Parameter]]:
+    """The parameters that an optimiser changes, by their names in the model: its state counts them so."""
+    name_of = {parameter: name for name, parameter in model.named_parameters()}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    return [name_of[parameter] for parameter in parameters], parameters

@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
+from toolkit.nn.bert import Bert
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.encoder import Encoder
-from toolkit.nn.numbers import NumberFeatures
+from toolkit.nn.features import NumberFeatures, RepeatFeatures
+from toolkit.nn.pretrained import PretrainedEncoder
 from toolkit.nn.tokens import Tokens
 
 HOPELESS = 15.0  # a beam whose log-probability is so far below that of a complete one is given up
@@ -21,6 +23,8 @@ class NetworkConfig(Protocol):
     """The settings of a network, whichever configuration has them."""
 
     @property
+    def encoder(self) -> PretrainedEncoder | None: ...
+    @property
     def embedding(self) -> int: ...
     @property
     def hidden(self) -> int: ...
@@ -28,6 +32,8 @@ class NetworkConfig(Protocol):
     def layers(self) -> int: ...
     @property
     def number_features(self) -> bool: ...
+    @property
+    def repeat_features(self) -> bool: ...
     @property
     def dropout(self) -> float: ...
     @property
@@ -53,18 +59,29 @@ class Text:
 
 
 class EquationNetwork(nn.Module):
-    """The text is read by WARM's encoder; a number's embedding is the encoder's state at its position."""
+    """The text is read by WARM's encoder, or by one that is pretrained.
+
+    A number's embedding is the encoder's state at its position.
+    """
 
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__()
         self.tokens = tokens
-        self.numbers = NumberFeatures(config.embedding) if config.number_features else None
+        embedding = config.embedding if config.encoder is None else config.encoder.hidden
+        features: list[nn.Module] = []
+        if config.number_features:
+            features.append(NumberFeatures(embedding))
+        if config.repeat_features:
+            features.append(RepeatFeatures(embedding))
+        self.features = nn.ModuleList(features)
         self.encoder = self.new_encoder(words, config)
         self.symbols = nn.Embedding(tokens.first_number, config.hidden)  # operators and constants
         self.dropout = Dropout(config.decoder_dropout)
 
     def new_encoder(self, words: int, config: NetworkConfig) -> nn.Module:
         """Called with what `Encoder.forward` takes."""
+        if config.encoder is not None:
+            return Bert(words, config.encoder, config.hidden, config.dropout)
         return Encoder(words, config.embedding, config.hidden, config.layers, config.dropout)
 
     @abstractmethod
@@ -82,7 +99,7 @@ class EquationNetwork(nn.Module):
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States [B, L, H] of the words and the last state [B, H]."""
-        features = None if self.numbers is None else self.numbers(batch)
+        features = sum(of_words(batch) for of_words in self.features) if len(self.features) else None
         states, last = map(self.dropout, self.encoder(batch.tokens, batch.is_number, batch.lengths, features))
         return states, last
 

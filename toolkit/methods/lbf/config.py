@@ -37,5 +37,13 @@ class LbfConfig(Section):
         return self.dropout
 
     @property
+    def encoder(self) -> None:
+        return None
+
+    @property
     def number_features(self) -> bool:
+        return False
+
+    @property
+    def repeat_features(self) -> bool:
         return False

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from toolkit.config import Section
+from toolkit.nn.pretrained import PretrainedEncoder, read_pretrained
 
 MANY = 10_000  # problems
 ANY_PROBLEMS = {"members": 2, "retrieval": 0.0}
@@ -30,12 +31,19 @@ MANY_PROBLEMS = {
 class SolverConfig(Section):
     """A solver of networks. Keys that are null depend on the number of problems: below 10,000, or more."""
 
+    encoder: str | PretrainedEncoder | None = Field(
+        None, description="a folder with a pretrained BERT that reads the text; null: a GRU from scratch"
+    )
+    encoder_lr: float = Field(
+        1e-4, gt=0, le=100, description="learning rate of what is pretrained; lr is that of the rest"
+    )
     embedding: int = Field(128, ge=1, le=4_096)
     hidden: int | None = Field(
         None, ge=1, le=4_096, description="null: 128, of many problems 256; Xie and Sun: 512"
     )
     layers: int = Field(2, ge=1, le=16)
     number_features: bool = Field(True, description="a number is read with its kind and its rank")
+    repeat_features: bool = Field(True, description="a word is read with whether it comes before or again")
     dropout: float | None = Field(
         None, ge=0, lt=1, description="in the encoder; null: 0.4, of many problems 0.3; Xie and Sun: 0.5"
     )
@@ -107,15 +115,21 @@ class SolverConfig(Section):
     )
 
     def sized(self, problems: int, defaults: Mapping[str, object] | None = None) -> "SizedConfig":
-        """The configuration for so many problems: nothing is null. `defaults` are those of a solver."""
+        """The configuration for so many problems: nothing is null. `defaults` are those of a solver.
+
+        The encoder, if there is one, is described by its sizes.
+        """
         by_size = MANY_PROBLEMS if problems >= MANY else FEW_PROBLEMS
         given = {name: value for name, value in self.model_dump().items() if value is not None}
+        if isinstance(self.encoder, str):
+            given["encoder"] = read_pretrained(self.encoder)
         return SizedConfig.model_validate(ANY_PROBLEMS | by_size | dict(defaults or {}) | given)
 
 
 class SizedConfig(SolverConfig):
     """The configuration of a network."""
 
+    encoder: PretrainedEncoder | None = None
     hidden: int
     epochs: int
     dropout: float

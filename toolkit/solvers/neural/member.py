@@ -18,10 +18,11 @@ from torch import Tensor, nn
 from typing_extensions import TypedDict  # pydantic takes the one of `typing` only from Python 3.12 on
 
 from toolkit.data import Vocabulary, vocabulary_of
-from toolkit.data.vocabulary import PAD_AT, UNKNOWN_AT
+from toolkit.data.vocabulary import PAD_AT, UNKNOWN_AT, pretrained_vocabulary
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
+from toolkit.nn.bert import Bert, load_pretrained
 from toolkit.nn.checkpoint import FILE, load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.network import EquationNetwork
@@ -75,7 +76,10 @@ class Lessons:
 def make_lessons(solver: "type[NeuralSolver]", data: SolverInput) -> Lessons:
     problems = data.problems
     config = solver.sized(data.config, len(problems))
-    vocabulary = vocabulary_of(problems, config.min_count, config.joined)
+    if config.encoder is None:
+        vocabulary = vocabulary_of(problems, config.min_count, config.joined)
+    else:
+        vocabulary = pretrained_vocabulary(Path(config.encoder.folder))
     examples = make_examples(data, config, Tokens(problems.constants))
     if not len(examples.row):
         raise WarmkitError("There is no equation to learn from.", "no-equations")
@@ -150,13 +154,15 @@ def train_member(
 
     is_warm = folder is not None and (folder / START).exists()
     network = load_network(folder / START, build) if folder is not None and is_warm else build()
+    if config.encoder is not None and not is_warm:
+        _load_pretrained(network, Path(config.encoder.folder), lessons.vocabulary)
     network.to(device)
     averaged, best = deepcopy(network), deepcopy(network)
     for kept in (averaged, best):
         kept.requires_grad_(False).eval()
     everything = nn.ModuleList([network, averaged, best])
     optimizer = torch.optim.Adam(
-        network.parameters(), lr=config.lr, weight_decay=config.weight_decay, fused=True
+        [{"params": group} for group in _groups(network)], weight_decay=config.weight_decay, fused=True
     )
     history: list[Figures] = []
     if folder is not None and (folder / FILE).exists():
@@ -189,6 +195,23 @@ def train_member(
     if history:
         on_progress(SolverProgress(total, total, **history[-1], epochs=len(history)))
     return best
+
+
+def _load_pretrained(network: EquationNetwork, folder: Path, vocabulary: Vocabulary) -> None:
+    if not isinstance(network.encoder, Bert):
+        raise WarmkitError(
+            "encoder: a network of this solver has an encoder of its own. Take gts or graph2tree."
+        )
+    load_pretrained(network.encoder, folder, vocabulary.words)
+
+
+def _groups(network: EquationNetwork) -> list[list[nn.Parameter]]:
+    """What is trained with `lr`, and, if there is such, with `encoder_lr`."""
+    if not isinstance(network.encoder, Bert):
+        return [list(network.parameters())]
+    pretrained = network.encoder.pretrained()
+    known = set(pretrained)
+    return [[parameter for parameter in network.parameters() if parameter not in known], pretrained]
 
 
 def _has_settled(history: Sequence[Figures], patience: int) -> bool:
@@ -244,8 +267,9 @@ def _run_epoch(
         workers.sum_gradients(network.parameters())
         torch.nn.utils.clip_grad_norm_(network.parameters(), config.clip)
         step = (epoch - 1) * lessons.steps + done
-        for group in optimizer.param_groups:
-            group["lr"] = config.lr * _rate(step, config.epochs * lessons.steps, config.warm_up)
+        share = _rate(step, config.epochs * lessons.steps, config.warm_up)
+        for group, rate in zip(optimizer.param_groups, (config.lr, config.encoder_lr), strict=False):
+            group["lr"] = share * rate
         optimizer.step()
         _average(averaged, network, step, config.average)
         on_batch(done)

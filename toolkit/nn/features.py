@@ -1,9 +1,10 @@
-"""What an encoder sees of the numbers of a text, whose values are masked."""
+"""What an encoder sees besides words: of numbers, whose values are masked, and of words that come again."""
 
 import torch
 from torch import Tensor, nn
 
 from toolkit.data.numbers import Written
+from toolkit.data.repeats import KINDS
 from toolkit.nn.batches import Batch
 
 SIZES, RANKS = 3, 4  # of numbers
@@ -23,6 +24,19 @@ class NumberFeatures(nn.Module):
         positions = batch.positions.unsqueeze(-1).expand_as(of_numbers)
         nothing = of_numbers.new_zeros(*batch.tokens.shape, of_numbers.shape[-1])
         features: Tensor = nothing.scatter_add(1, positions, of_numbers)
+        return features
+
+
+class RepeatFeatures(nn.Module):
+    """What is added to the words [B, L, E] of a batch that the text has twice or more."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.kinds = nn.Embedding(KINDS, size, _weight=torch.zeros(KINDS, size))
+
+    def forward(self, batch: Batch) -> Tensor:
+        assert batch.repeats is not None
+        features: Tensor = self.kinds(batch.repeats)
         return features
 
 

@@ -6,7 +6,7 @@ from toolkit.data import vocabulary_of
 from toolkit.data.numbers import Written
 from toolkit.data.problems import texts_as_problems
 from toolkit.nn.batches import Batch, to_tensors
-from toolkit.nn.numbers import RANKS, SIZES, NumberFeatures, number_kinds
+from toolkit.nn.features import RANKS, SIZES, NumberFeatures, number_kinds
 
 ONE, BELOW_ONE, MORE = range(SIZES)
 REPEATED, SMALLEST, LARGEST, BETWEEN = range(RANKS)
