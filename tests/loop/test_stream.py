@@ -12,7 +12,7 @@ from toolkit.data.read import read_parts
 from toolkit.data.schema import CANDIDATES
 from toolkit.data.skipped import SkippedRows
 from toolkit.errors import WarmkitError
-from toolkit.loop.generation import calibrate, trusted_candidates, with_posterior
+from toolkit.loop.generation import calibrate, candidates_of, trusted_candidates, with_posterior
 from toolkit.loop.streaming import candidates_in_parts, stream_candidates
 from toolkit.methods import FitInput, GenerateConfig
 from toolkit.methods.warm import Warm
@@ -125,3 +125,14 @@ def test_a_bad_row_of_a_part_is_named_by_its_line(problems, tmp_path):
     _, parts = read_parts(path, 16, skipped=skipped)
     assert sum(map(len, parts)) == 39
     assert [row.line for row in skipped.first] == [21]
+
+
+def test_a_single_class_is_not_certain_before_anybody_is_asked(trained, problems):
+    generated = trained.candidates(problems, GenerateConfig(width=4))
+    plain = candidates_of(generated, problems, 1.0).table
+    believed = trusted_candidates(generated, problems, 1.0).table
+    single = pl.len().over("problem_id") == 1
+    assert plain.filter(single)["posterior"].to_list() == [1.0] * len(plain.filter(single))
+    assert len(plain.filter(single)) > 0 and believed.filter(single)["posterior"].is_between(0.01, 0.99).all()
+    assert believed["klass"].equals(plain["klass"])  # the order stays
+    assert believed.group_by("problem_id").agg(pl.col("posterior").sum())["posterior"].max() <= 1 + 1e-9
