@@ -90,7 +90,7 @@ def test_generate_writes_the_candidates_table(model, data, tmp_path):
     table = pl.read_parquet(out)
     assert table.schema == CANDIDATES
     shares = table.group_by("problem_id").agg(pl.col("posterior").sum())["posterior"]
-    assert ((shares - 1).abs() < 1e-6).all()
+    assert (shares <= 1 + 1e-9).all() and (shares < 0.999).any()  # what is left: no class is right
     assert len(shares) == figures["reached"]
 
 
