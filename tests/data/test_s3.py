@@ -9,9 +9,13 @@ from s3_server import S3, serving
 from tiny import WARM
 
 from toolkit.cli import main
+from toolkit.config import load_config
 from toolkit.data import read_problems, write_table
 from toolkit.data.read import part_files, read_parts
+from toolkit.equations import DEFAULT_CONSTANTS
 from toolkit.errors import WarmkitError
+from toolkit.methods.warm.config import WarmConfig
+from toolkit.methods.warm.prepare import prepare
 
 SETTINGS = ("--constants", "1,π", "--gold", "all", "--json", *sets(WARM))
 
@@ -69,6 +73,18 @@ def test_the_commands_do_the_same_on_s3_as_on_a_folder(s3, tmp_path, monkeypatch
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert s3.key.encode() not in written and s3.secret.encode() not in written
     assert not list(temporary.glob("warmkit-*"))  # no copy of a part is left
+
+
+def test_a_part_that_changes_in_s3_while_it_is_prepared_is_a_sentence(s3, tmp_path):
+    def run(preparation, given):
+        for part in given:
+            s3.put("problems/train/a.parquet", s3.files["problems/train/a.parquet"])
+            yield preparation(part)
+
+    config = load_config(WarmConfig, None, WARM)
+    with pytest.raises(WarmkitError, match=r"s3://problems/train/a\.parquet: it changed while it was prep"):
+        prepare("s3://problems/train", tmp_path / "prepared", DEFAULT_CONSTANTS, config, run=run)
+    assert not (tmp_path / "prepared").exists()
 
 
 def test_a_bad_row_is_named_by_its_address_and_line(s3):
