@@ -99,7 +99,7 @@ print(json.dumps({
 }))
 """
 
-SMALL = ("model.hidden=32", "model.embedding=32", "model.max_steps=4", "train.search=1", "train.epochs=3")
+SMALL = ("model.hidden=32", "model.embedding=32", "model.max_steps=4", "train.search=1", "train.epochs=2")
 WORKER = b"ray::"  # of the names of Ray's workers, training or not
 POLL = 0.2  # seconds
 MB = 1_000_000
