@@ -1,12 +1,13 @@
 """Problem sets in S3, read by the real client from a server that checks keys."""
 
 import json
+import resource
 
 import pytest
 from click.testing import CliRunner
 from commands import sets
 from s3_server import S3, serving
-from tiny import WARM
+from tiny import TINY, WARM
 
 from toolkit.cli import main
 from toolkit.config import load_config
@@ -14,6 +15,8 @@ from toolkit.data import read_problems, write_table
 from toolkit.data.read import part_files, read_parts
 from toolkit.equations import DEFAULT_CONSTANTS
 from toolkit.errors import WarmkitError
+from toolkit.loop.config import LoopConfig
+from toolkit.loop.run import create_run, open_run
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.prepare import prepare
 
@@ -73,6 +76,27 @@ def test_the_commands_do_the_same_on_s3_as_on_a_folder(s3, tmp_path, monkeypatch
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert s3.key.encode() not in written and s3.secret.encode() not in written
     assert not list(temporary.glob("warmkit-*"))  # no copy of a part is left
+
+
+def test_a_run_takes_its_problems_from_s3_and_needs_it_no_more(s3, tmp_path):
+    settings = (*TINY, "data=s3://problems/train")
+    create_run(tmp_path, "mine", load_config(LoopConfig, None, settings)).ledger.close()
+    s3.files.clear()
+    run = open_run(tmp_path, "mine")
+    assert len(run.stored) == 24 and run.config.data == "s3://problems/train"
+    run.ledger.close()
+
+
+def test_a_copy_that_finds_no_room_is_a_sentence(s3, tmp_path):
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limit[1]))
+    try:
+        with pytest.raises(
+            WarmkitError, match=r"^s3://problems/train/b\.jsonl: it can't be fetched: File too"
+        ):
+            read_problems("s3://problems/train/b.jsonl")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
 
 def test_a_part_that_changes_in_s3_while_it_is_prepared_is_a_sentence(s3, tmp_path):

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from glob import has_magic
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,7 @@ def is_folder(address: str) -> bool:
 
 
 def listed(address: str) -> list[str]:
-    """The file of an address; of a folder, or of a pattern such as s3://bucket/parts/*.parquet, its files."""
+    """The file of an address, those of a folder, or those that a pattern in a folder names."""
     from pyarrow.fs import FileSelector, FileType
 
     with _said_of(address):
@@ -77,6 +78,8 @@ def listed(address: str) -> list[str]:
             return [address]
         folder, pattern = found.path, "*"
         if found.type == FileType.NotFound:
+            if not has_magic(address):
+                return []
             folder, pattern = str(PurePosixPath(found.path).parent), PurePosixPath(found.path).name
         files = system.get_file_info(FileSelector(folder, allow_not_found=True))
     return sorted(
@@ -98,15 +101,18 @@ def state(address: str) -> tuple[int, int]:
 @contextmanager
 def fetched(address: str) -> Iterator[Path]:
     """A copy of a file, while the block lasts."""
-    with tempfile.NamedTemporaryFile(prefix="warmkit-", suffix=PurePosixPath(address).suffix) as copy:
+    with tempfile.TemporaryDirectory(prefix="warmkit-") as folder:
+        copy = Path(folder) / PurePosixPath(address).name
         with _said_of(address):
             size, _ = state(address)
-            with _system(address).open_input_stream(address.removeprefix(SCHEME)) as stream:
-                shutil.copyfileobj(stream, copy, BLOCK)
-            copy.flush()
-        if copy.tell() != size:
+            with (
+                _system(address).open_input_stream(address.removeprefix(SCHEME)) as stream,
+                copy.open("wb") as out,
+            ):
+                shutil.copyfileobj(stream, out, BLOCK)
+        if copy.stat().st_size != size:
             raise WarmkitError(f"{address}: it changed while it was read. Give the command again.")
-        yield Path(copy.name)
+        yield copy
 
 
 def _system(address: str) -> "FileSystem":
@@ -137,8 +143,9 @@ def _said_of(address: str) -> Iterator[None]:
     except FileNotFoundError:
         raise WarmkitError(f"{address}: there is no such file.") from None
     except OSError as error:
-        if error.errno is not None and not _CODE.search(str(error)):  # of the temporary file
-            raise WarmkitError(f"{address}: it can't be fetched: {error.strerror or error}.") from None
-        code = found[1] if (found := _CODE.search(str(error))) else type(error).__name__
+        found = _CODE.search(str(error))
+        if found is None and error.errno is not None:  # of the temporary file
+            raise WarmkitError(f"{address}: it can't be fetched: {error.strerror}.") from None
+        code = found[1] if found else "nothing that can be understood"
         reason = _REASONS.get(code, f"S3 says {code}")
         raise WarmkitError(f"{address}: it can't be read: {reason}.") from None
