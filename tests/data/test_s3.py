@@ -33,12 +33,16 @@ def server():
         yield started
 
 
+@pytest.fixture(scope="module")
+def problems():
+    return read_problems("bundled:en").table.head(40)
+
+
 @pytest.fixture
-def s3(server, monkeypatch, tmp_path):
+def s3(server, problems, monkeypatch, tmp_path):
     """A set in two parts, in S3 and in a folder."""
     for name, value in server.env.items():
         monkeypatch.setenv(name, value)
-    problems = read_problems("bundled:en").table.head(40)
     write_table(problems[:25], tmp_path / "parts" / "a.parquet")
     write_table(problems[25:], tmp_path / "parts" / "b.jsonl")
     server.files.clear()
