@@ -10,8 +10,8 @@ workers that it starts (VmHWM: pages that are shared count in each).
 
     data     `data generate`, `data check --no-search`, `data split`: rows a second, peak of memory
     train    `train` on a folder of parts: problems a second prepared and trained; seconds to the first batch
-             without the preparation (Python and Ray start, shards are read), from the end of an epoch until
-             it is stored and told, and after the last; peak of the driver and of a worker, size of a
+             without the preparation (Python and Ray start, shards are read), of an epoch besides its batches
+             (it is saved and stored), and after the last; peak of the driver and of a worker, size of a
              checkpoint
     generate `generate` to a folder of parts: problems a second, peak of the driver and of a worker
     shard    what one of two ranks holds: its shard of 8,192 prepared problems that are repeated until there
