@@ -9,15 +9,17 @@ that a user gives, in a process of its own. Its peak of memory is what the kerne
 workers that it starts (VmHWM: pages that are shared count in each).
 
     data     `data generate`, `data check --no-search`, `data split`: rows a second, peak of memory
-    train    `train` on a folder of parts: problems a second prepared and trained, seconds outside of both
-             (Ray starts and ends, shards are read, checkpoints are stored), peak of the driver and of a
-             worker, size of a checkpoint
+    train    `train` on a folder of parts: problems a second prepared and trained; seconds to the first batch
+             without the preparation (Python and Ray start, shards are read), of an epoch besides its batches
+             (it is saved and stored), and after the last; peak of the driver and of a worker, size of a
+             checkpoint
     generate `generate` to a folder of parts: problems a second, peak of the driver and of a worker
     shard    what one of two ranks holds: its shard of 8,192 prepared problems that are repeated until there
              are enough, and 20 batches of training, without Ray; seconds to read it, to save its memory
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -113,6 +115,7 @@ class Step:
     cpu_seconds: float  # of the process itself, not of workers
     driver_mb: float
     worker_mb: float  # the largest worker, 0 without any
+    told_at: list[float] = field(default_factory=list)  # seconds until each epoch was told
     figures: dict[str, Any] = field(default_factory=dict)
 
 
@@ -138,12 +141,15 @@ def run(problems: int, *arguments: object) -> Step:
 def measured_process(name: str, problems: int, command: Sequence[str]) -> Step:
     """What a process takes that prints JSON."""
     begun, driver, worker = time.perf_counter(), 0.0, 0.0
+    told_at: list[float] = []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=said, stderr=errors)
         while process.poll() is None:
             for i, (is_worker, peak) in enumerate(peaks(process.pid)):
                 driver, worker = max(driver, 0 if i else peak), max(worker, peak if is_worker else 0)
+            epochs = os.pread(errors.fileno(), MB, 0).count(b"problems/s\n")
+            told_at += [time.perf_counter() - begun] * (epochs - len(told_at))
             time.sleep(POLL)
         seconds, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -152,7 +158,7 @@ def measured_process(name: str, problems: int, command: Sequence[str]) -> Step:
         if process.returncode:
             raise click.ClickException(f"{name}: {errors.read()[-2000:]}")
         figures = json.loads(said.read())
-    return Step(name, problems, seconds, cpu, driver, worker, figures)
+    return Step(name, problems, seconds, cpu, driver, worker, told_at, figures)
 
 
 def data_steps(size: int, folder: Path) -> Iterator[Step]:
@@ -169,12 +175,17 @@ def train_step(size: int, folder: Path, workers: int) -> Step:
         size, "train", folder / "parts", "--out", out, "--workers", workers, "--constants", "1,π", *settings
     )
     epochs = json.loads((out / "model.json").read_text())["history"]
-    trained = sum(epoch["seconds"] for epoch in epochs)
+    each = [epoch["seconds"] for epoch in epochs]
+    first, last = step.told_at[0], step.told_at[-1]
+    stored = (last - first - sum(each[1:])) / (len(each) - 1)
+    prepared = step.figures["preparation_seconds"]
     checkpoint = [*out.glob("memory-*.safetensors"), out / "training.safetensors"]
     step.figures = {
-        "prepared_per_second": size / step.figures["preparation_seconds"],
-        "trained_per_second": size * len(epochs) / trained,
-        "seconds_outside": step.seconds - trained - step.figures["preparation_seconds"],
+        "prepared_per_second": size / prepared,
+        "trained_per_second": size * len(epochs) / sum(each),
+        "to_the_first_batch": first - stored - each[0] - prepared,
+        "to_store_an_epoch": stored,
+        "after_the_last": step.seconds - last,
         "checkpoint_mb": sum(path.stat().st_size for path in checkpoint) / MB,
         "reached": epochs[-1]["reached"],
     }
@@ -201,15 +212,14 @@ def shard_steps(sizes: Sequence[int]) -> Iterator[Step]:
         stored = sum(path.stat().st_size for path in ready.folder.iterdir())
         figures = {"prepared_per_core_second": len(ready) / core, "bytes_a_problem": stored / len(ready)}
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
-        yield Step("prepare", len(ready), seconds, core, peak, 0.0, figures)
+        yield Step("prepare", len(ready), seconds, core, peak, 0.0, figures=figures)
         for size in sizes:
             command = [sys.executable, "-c", SHARD, str(ready.folder), str(size), *settings]
             begun = time.perf_counter()
             figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
             peak, core = figures.pop("peak_mb"), figures["read_core_seconds"] + figures["save_core_seconds"]
-            yield Step(
-                "shard", figures.pop("problems"), time.perf_counter() - begun, core, peak, 0.0, figures
-            )
+            problems, seconds = figures.pop("problems"), time.perf_counter() - begun
+            yield Step("shard", problems, seconds, core, peak, 0.0, figures=figures)
 
 
 @click.command()

@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for mark in marks(item.nodeid, item.fixturenames):
             item.add_marker(mark)
-    items.sort(key=lambda item: rank(item.nodeid))
+    # What uses the Ray session comes in a row: it is started once.
+    items.sort(key=lambda item: (rank(item.nodeid), "session" not in item.fixturenames))
 
 
 @pytest.hookimpl(optionalhook=True)

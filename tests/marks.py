@@ -23,6 +23,7 @@ SLOW = (
     "tests/llm/test_loop.py",
     "tests/cli/test_loop.py",
     "tests/cli/test_train.py::test_both_steps_in_one_go",
+    "tests/data/test_s3.py::test_the_commands_do_the_same",
     "tests/docs/test_python.py",
     "tests/docs/test_console.py::test_the_commands_of_a_page_run",
     "tests/methods/test_methods.py",

@@ -1,5 +1,7 @@
 """A loop of two rounds on a cluster of three nodes, one of which is killed in the middle of the second.
 
+Its problems count as too many to be held: WARM is trained on prepared parts.
+
 python node_dies.py FOLDER: prints, as JSON, how the run ended and how often a node was killed.
 """
 
@@ -15,6 +17,8 @@ from tiny import TINY
 from toolkit.cluster.session import ClusterSpec, Session
 from toolkit.compute import ClusterCompute
 from toolkit.config import load_config
+from toolkit.data import stored
+from toolkit.loop import run as running
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.loop import Loop
@@ -48,7 +52,7 @@ class KillsANode(Quiet):
 
 
 def main() -> None:
-    root = Path(sys.argv[1])
+    root, stored.MOST_HELD, running.MOST_HELD = Path(sys.argv[1]), 0, 0
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
     ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
@@ -59,11 +63,9 @@ def main() -> None:
     compute = ClusterCompute(torch.device("cpu"), session, storage)
     stop = Loop(run, annotator_of(run), view=view, compute=compute).rounds()
     rounds = {r: result for r in (1, 2) if (result := run.ledger.result(r, "train"))}
-    print(
-        json.dumps(
-            {"rule": stop.rule, "killed": view.killed, "epochs": [rounds[r]["epochs"] for r in rounds]}
-        )
-    )
+    parts = len(list((run.folder / "prepared").glob("*/part-*.parquet")))
+    epochs = [rounds[r]["epochs"] for r in rounds]
+    print(json.dumps({"rule": stop.rule, "killed": view.killed, "epochs": epochs, "parts": parts}))
     run.ledger.close()
     ray.shutdown()
     cluster.shutdown()

@@ -4,7 +4,9 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -96,6 +98,42 @@ def test_a_worker_that_has_no_room_to_save_is_told_at_once_and_the_same_command_
     train(lambda epoch: told.append(epoch.epoch))
     assert told == sorted(set(told)) and told[-1] == EPOCHS  # none is trained again
     assert json.loads((out / "model.json").read_text())["history"][-1]["epoch"] == EPOCHS
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own, for what Ray stores."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_storage_that_is_full_when_ray_stores_a_checkpoint_is_told_and_training_goes_on_later(
+    session, data, small_disk, tmp_path
+):
+    out, told, filler = tmp_path / "model", [], small_disk / "filler"
+
+    def fill(epoch):
+        told.append(epoch.epoch)
+        if epoch.epoch == 1:
+            with filler.open("wb", buffering=0) as file, suppress(OSError):
+                while True:
+                    file.write(bytes(4_096))
+
+    def train(on_epoch):
+        options = FitOptions(on_epoch=on_epoch)
+        fit_on_workers(session, Warm, data, out, options, label="full", storage=str(small_disk / "storage"))
+
+    with pytest.raises(WarmkitError, match=r"storage: this storage can't be used: .*No space left on device"):
+        train(fill)
+    assert told and max(told) < EPOCHS and not (out / "model.json").exists()
+    filler.unlink()
+    train(lambda epoch: told.append(epoch.epoch))
+    assert told == sorted(set(told)) and told[-1] == EPOCHS
 
 
 @pytest.mark.parametrize("cut", [b"", b'{"checkpoint_results": ['])

@@ -1,6 +1,7 @@
 """Clusters that `ray start` starts, as on real machines: jobs sent to one, and nodes that don't fit."""
 
 import json
+import re
 import secrets
 import shutil
 import socket
@@ -15,7 +16,10 @@ from pathlib import Path
 
 import pytest
 from commands import LONGEST, sets, without_ray
+from s3_server import S3, serving
 from tiny import TINY, WARM
+
+from toolkit.data.read import BUNDLED
 
 RAY = Path(sys.executable).with_name("ray")
 WARMKIT = Path(sys.executable).with_name("warmkit")
@@ -65,10 +69,10 @@ def running(command: list[str], log: Path, env: dict[str, str]) -> Iterator[None
 
 
 @contextmanager
-def head(python: str = "from ray.scripts.scripts import main; main()") -> Iterator[Head]:
-    """The head of a new cluster, with one CPU."""
+def head(python: str = "from ray.scripts.scripts import main; main()", **more: str) -> Iterator[Head]:
+    """The head of a new cluster, with one CPU, and `more` in its environment."""
     gcs, dashboard, agent, client = free_ports(4)
-    env = without_ray()
+    env = without_ray() | more
     env |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_urlsafe(24)}
     env |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0"}
     with tempfile.TemporaryDirectory(prefix="warmkit-ray-", ignore_cleanup_errors=True) as name:
@@ -90,17 +94,24 @@ def node(of: Head, before: tuple[str, ...] = (), **env: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Head]:
-    with head() as started:
+def s3() -> Iterator[S3]:
+    with serving(S3("warmkit")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def cluster(s3) -> Iterator[Head]:
+    with head(**s3.env) as started:
         yield started
 
 
-def test_a_job_sent_to_the_cluster_trains_there(cluster, tmp_path):
-    storage, out = cluster.folder / "storage", tmp_path / "model"
+def test_a_job_sent_to_the_cluster_trains_there_with_problems_and_checkpoints_in_s3(cluster, s3, tmp_path):
+    out = tmp_path / "model"
+    s3.put("warmkit/parts/en.jsonl", (BUNDLED / "en.jsonl").read_bytes())
     submit = [str(RAY), "job", "submit", f"--address={cluster.dashboard}", "--working-dir=.", "--"]
-    train = [str(WARMKIT), "train", "bundled:en", "--out", str(out), "--workers=1", "--address=auto"]
+    train = [str(WARMKIT), "train", "s3://warmkit/parts", "--out", str(out), "--workers=1", "--address=auto"]
     done = subprocess.run(
-        [*submit, *train, f"--storage={storage}", *sets(WARM)],
+        [*submit, *train, "--storage=s3://warmkit/storage", *sets(WARM)],
         capture_output=True,
         text=True,
         env=cluster.env,
@@ -109,8 +120,13 @@ def test_a_job_sent_to_the_cluster_trains_there(cluster, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((out / "model.json").read_text())["problems"] == 1200
-    assert list(storage.glob("model-*/checkpoint_*/weights.safetensors"))
-    assert not list(storage.glob(".warmkit-*"))
+    stored = "\n".join(s3.files)
+    assert re.search(
+        r"^warmkit/storage/model-\w+/checkpoint_[^/]+/weights\.safetensors$", stored, re.MULTILINE
+    )
+    for folder in (out, cluster.folder):  # Ray's logs are in it
+        for path in folder.rglob("*"):
+            assert not path.is_file() or s3.secret.encode() not in path.read_bytes(), path
 
 
 def test_a_sweep_runs_on_the_cluster(cluster, tmp_path):

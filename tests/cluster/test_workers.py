@@ -19,25 +19,29 @@ from toolkit.cluster.fit import fit_on_workers
 from toolkit.cluster.session import ClusterSpec, Session
 from toolkit.compute import ClusterCompute, LocalCompute
 from toolkit.config import load_config
-from toolkit.data import read_candidates, read_problems, write_table
+from toolkit.data import read_candidates, write_table
+from toolkit.data.prepared import known_share
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, load_model
+from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm import Warm
+from toolkit.methods.warm.prepare import prepare
 
-# Training on workers, killed in the moment in which it tells its first epoch.
+# Training of prepared problems on workers, killed in the moment in which it tells its first epoch.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from toolkit.cluster.session import ClusterSpec, session
 from toolkit.cluster.fit import fit_on_workers
 from toolkit.config import load_config
-from toolkit.data import read_problems
-from toolkit.methods import FitInput, FitOptions
+from toolkit.data.prepared import known_share, read_prepared
+from toolkit.methods import FitOptions
+from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm import Warm
 
-data, out, storage, *settings = sys.argv[1:]
-problems = read_problems(data)
-given = FitInput(problems, problems.gold_templates, load_config(Warm.Config, None, settings))
+folder, out, storage, *settings = sys.argv[1:]
+ready = read_prepared(Path(folder))
+given = PreparedInput(ready, known_share(ready, 1.0, 0), load_config(Warm.Config, None, settings))
 options = FitOptions(on_epoch=lambda epoch: os.kill(os.getpid(), signal.SIGKILL))
 with session(ClusterSpec(workers=2)) as started:
     fit_on_workers(started, Warm, given, Path(out), options, label="killed", storage=storage)
@@ -60,6 +64,15 @@ def same_weights(one, other):
 def fit_input(problems, settings=EXACT):
     """All equations may be used."""
     return FitInput(problems, problems.gold_templates, load_config(Warm.Config, None, settings))
+
+
+def prepared_input(problems, folder):
+    """The same in parts of 16 problems."""
+    for number, part in enumerate(problems.parts(16)):
+        write_table(part.table, folder / "parts" / f"{number}.parquet")
+    config = load_config(Warm.Config, None, EXACT)
+    ready = prepare(folder / "parts", folder / "prepared", problems.constants, config)
+    return PreparedInput(ready, known_share(ready, 1.0, 0), config)
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +103,8 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     session, problems, alone, tmp_path
 ):
     """It goes on with one worker, which takes over what two remembered."""
-    data, out, storage = tmp_path / "problems.parquet", tmp_path / "model", str(tmp_path / "storage")
-    write_table(problems.table, data)
-    command = [sys.executable, "-c", KILLED, str(data), str(out), storage, *EXACT]
+    data, out, storage = prepared_input(problems, tmp_path), tmp_path / "model", str(tmp_path / "storage")
+    command = [sys.executable, "-c", KILLED, str(data.problems.folder), str(out), storage, *EXACT]
     cluster = set()
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=without_ray()) as driver:
         while driver.poll() is None:
@@ -105,7 +117,7 @@ def test_a_driver_that_is_killed_as_it_tells_an_epoch_does_not_train_it_again(
     fit_on_workers(
         Session(ClusterSpec(workers=1)),
         Warm,
-        fit_input(read_problems(data)),
+        data,
         out,
         FitOptions(on_epoch=lambda epoch: told.append(epoch.epoch)),
         label="killed",

@@ -200,3 +200,36 @@ def test_a_run_is_not_resumed_on_other_parts(parts):
     given = PreparedInput(other, known_share(other, 0, 0), CONFIG)
     with pytest.raises(WarmkitError, match="the data changed"):
         Warm.fit_prepared(given, folder, FitOptions(resume=True))
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut off", "changed"])
+def test_input_that_is_gone_cut_off_or_changed_since_the_preparation_is_told(problems, parts, damage):
+    out, part = parts.parent / "model", parts / "a.parquet"
+    command = ["train", str(parts), "--out", str(out), "--constants", "1,π", *sets(WARM)]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    weights = (out / "weights.safetensors").read_bytes()
+    if damage == "gone":
+        part.unlink()
+    elif damage == "cut off":
+        part.write_bytes(part.read_bytes()[:-100])
+    else:
+        write_table(problems.table[:25].with_columns(answer=pl.col("answer") + 1), part)
+    longer = CliRunner().invoke(main, [*command, "--resume", "--set", "train.epochs=4"])
+    assert longer.exit_code == 1
+    told = (
+        f"{part}: it can't be read: the Parquet file is broken" if damage == "cut off" else "the data changed"
+    )
+    assert told in longer.stderr
+    assert (out / "weights.safetensors").read_bytes() == weights
+    assert len(list((out / "prepared").iterdir())) == (1 if damage == "cut off" else 2)
+
+
+def test_a_file_that_goes_away_while_it_is_prepared_is_a_sentence_and_nothing_is_kept(parts):
+    def run(preparation, given):
+        for part in given:
+            (parts / "b.jsonl").unlink(missing_ok=True)
+            yield preparation(part)
+
+    with pytest.raises(WarmkitError, match=r"b\.jsonl: there is no such file"):
+        prepared(parts, run=run)
+    assert not (parts.parent / "prepared").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from toolkit.cli.output import echo, json_option, percent, print_json, print_table, waiting
-from toolkit.cli.parameters import device_option, skip_bad_option, solver_option
+from toolkit.cli.parameters import DiskPath, device_option, skip_bad_option, solver_option
 from toolkit.data import read_problems
 from toolkit.report.values import percents
 from toolkit.statistics import Share
@@ -22,9 +22,7 @@ Examples:
 )
 @click.argument("data")
 @solver_option
-@click.option(
-    "--plot", type=click.Path(path_type=Path), help="Draw the confusion of operators as an SVG file."
-)
+@click.option("--plot", type=DiskPath(), help="Draw the confusion of operators as an SVG file.")
 @device_option
 @skip_bad_option
 @json_option

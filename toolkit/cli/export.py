@@ -6,14 +6,20 @@ import click
 
 from toolkit.cli.annotations import annotated
 from toolkit.cli.output import echo, json_option, print_json, waiting
-from toolkit.cli.parameters import FiniteRange, annotations_option, auto_constants_option, skip_bad_option
+from toolkit.cli.parameters import (
+    DiskPath,
+    FiniteRange,
+    annotations_option,
+    auto_constants_option,
+    skip_bad_option,
+)
 from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.data.constants import with_constants_of
 from toolkit.data.write import WRITERS
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
 
-FILE = click.Path(path_type=Path)
+FILE = DiskPath()
 
 
 @click.command(
@@ -29,7 +35,7 @@ Examples:
 @click.option("--hub", type=FILE, metavar="FOLDER", help="A data set of Hugging Face: Parquet and its card.")
 @click.option("--chat", type=FILE, metavar="FOLDER", help="Conversations in JSON Lines, for fine-tuning.")
 @click.option("--mwptoolkit", type=FILE, metavar="FOLDER", help="The three files that MWPToolkit reads.")
-@click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
+@click.option("--candidates", type=DiskPath(), help="What `warmkit generate` wrote.")
 @annotations_option
 @click.option(
     "--gold",

@@ -11,6 +11,7 @@ import click
 from toolkit.annotators.llm import LlmConfig
 from toolkit.cli.output import echo, json_option, note, print_json, print_table, progress, share, waiting
 from toolkit.cli.parameters import (
+    DiskPath,
     device_option,
     llm_set_option,
     skip_bad_option,
@@ -38,10 +39,11 @@ Examples:
   warmkit generate --model models/en mine.jsonl --search 3 --out candidates.csv --json
   warmkit generate --model models/en large.parquet --out candidates.parquet --workers 8 --address auto
   warmkit generate --model models/parts "parts/*.parquet" --out candidates/ --workers 2
+  warmkit generate --model models/parts s3://bucket/parts --out candidates/
   warmkit generate --llm http://127.0.0.1:8080/v1 mine.jsonl --set samples=5 --out candidates.parquet"""
 )
 @click.argument("data")
-@click.option("--model", "folder", type=click.Path(path_type=Path), help="What `train` wrote.")
+@click.option("--model", "folder", type=DiskPath(), help="What `train` wrote.")
 @click.option(
     "--llm",
     metavar="URL",
@@ -50,7 +52,7 @@ Examples:
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     callback=table_or_folder,
     help="Ends in .parquet, .jsonl or .csv. Otherwise a new folder of Parquet parts, which workers write "
     "themselves: all nodes of a cluster must see it.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolkit.cli.output import echo, json_option, print_json, print_table, waiting
-from toolkit.cli.parameters import WORKERS, FiniteRange, address_option, device_option
+from toolkit.cli.parameters import WORKERS, DiskPath, FiniteRange, address_option, device_option
 from toolkit.cli.pieces import executing, measuring
 from toolkit.cluster.session import ClusterSpec
 
@@ -43,7 +43,7 @@ Examples:
     "--data",
     default="data",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     help="The folder with allarith.jsonl, math23k.jsonl, ew10k.jsonl and hw10k.jsonl.",
 )
 @click.option(
@@ -56,7 +56,7 @@ Examples:
     "--out",
     default="runs/paper",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     help="The folder of the measurements. All nodes of a cluster must see it.",
 )
 @click.option("--resume", is_flag=True, help="Go on in a folder that has measurements; none is done again.")

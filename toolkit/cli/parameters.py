@@ -17,6 +17,7 @@ from toolkit.equations import Constant, EquationError, parse_constant
 from toolkit.methods import METHODS
 from toolkit.nn.threads import use_threads
 from toolkit.solvers import SOLVERS
+from toolkit.storage import s3
 
 COUNT = click.IntRange(1, 1_000_000_000)  # of problems, rounds, trials
 SEED = click.IntRange(0, MAX_SEED)
@@ -31,6 +32,20 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(converted):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return converted
+
+
+class DiskPath(click.Path):
+    """A file or folder on a disk. An address would become a folder with an odd name."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if s3.is_address(value):
+            self.fail(
+                f"{value}: only problem sets and --storage may be in S3. Name a path on a disk.", param, ctx
+            )
+        return super().convert(value, param, ctx)
 
 
 def number(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
@@ -112,6 +127,13 @@ def table_or_folder(ctx: click.Context, param: click.Parameter, value: Path) -> 
     return table_path(ctx, param, value) if value.suffix else value
 
 
+def storage_location(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A folder or URL; no key of access may be in it, for Ray writes it to its logs."""
+    if value is not None and value.startswith(s3.SCHEME):
+        s3.check_address(value)
+    return value
+
+
 constants_option = click.option(
     "--constants",
     callback=constants,
@@ -130,7 +152,7 @@ auto_constants_option = click.option(
 )
 annotations_option = click.option(
     "--annotations",
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     metavar="FILE",
     help="Equations of annotators: what `warmkit annotate pull` wrote, a JSON export of Label Studio, or a "
     "CSV with the columns id, equation, annotator.",
@@ -139,7 +161,7 @@ lang_option = click.option("--lang", help="Language of the text (en, hi, zh). [d
 out_option = click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     callback=table_path,
     help="Ends in .parquet, .jsonl or .csv.",
 )
@@ -150,7 +172,7 @@ solver_option = click.option(
     "--model",
     "folder",
     required=True,
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     help="The folder that `warmkit solver fit` wrote.",
 )
 solver_choice = click.Choice(list(SOLVERS))
@@ -176,7 +198,7 @@ runs_option = click.option(
     "--runs",
     default="runs",
     show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=DiskPath(file_okay=False),
     help="The folder that holds all runs.",
 )
 address_option = click.option(
@@ -214,7 +236,12 @@ def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--workers", type=WORKERS, help="Use this many Ray workers.")
     @click.option("--gpu", is_flag=True, help="A GPU for each worker.")
     @address_option
-    @click.option("--storage", metavar="LOCATION", help="A folder or URL that all nodes of the cluster see.")
+    @click.option(
+        "--storage",
+        metavar="LOCATION",
+        callback=storage_location,
+        help="A folder or URL that all nodes of the cluster see.",
+    )
     @dashboard_option
     @verbose_option
     @functools.wraps(command)

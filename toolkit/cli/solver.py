@@ -10,6 +10,7 @@ from toolkit.cli.annotations import annotated
 from toolkit.cli.output import echo, json_option, note, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
+    DiskPath,
     annotations_option,
     auto_constants_option,
     device_option,
@@ -45,15 +46,15 @@ Examples:
   warmkit solver fit large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the solver.")
+@click.option("--out", required=True, type=DiskPath(), help="The folder of the solver.")
 @click.option("--kind", type=solver_choice, default="gts", show_default=True, help="Which solver.")
-@click.option("--candidates", type=click.Path(path_type=Path), help="What `warmkit generate` wrote.")
+@click.option("--candidates", type=DiskPath(), help="What `warmkit generate` wrote.")
 @annotations_option
 @click.option(
     "--gold", is_flag=True, help="With --candidates or --annotations: use the gold equations of DATA too."
 )
 @test_option
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file.")
+@click.option("--config", "config_file", type=DiskPath(), help="A YAML file.")
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same solver.")
 @click.option("--resume", is_flag=True, help="Go on with the stopped training in --out.")

@@ -13,6 +13,7 @@ from toolkit.cli.annotations import annotated, annotated_problems
 from toolkit.cli.output import echo, json_option, note, print_json, progress, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
+    DiskPath,
     annotations_option,
     auto_constants_option,
     device_option,
@@ -30,7 +31,6 @@ from toolkit.config import load_config
 from toolkit.data import PROBLEMS, ProblemSet, read_problems, write_table
 from toolkit.data.constants import AUTO, MOST_PROBLEMS, TO_SEARCH, with_constants_of
 from toolkit.data.read import is_in_parts, part_files, read_sample
-from toolkit.data.records import count_records
 from toolkit.data.skipped import skipping
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
@@ -59,12 +59,13 @@ Examples:
   warmkit train allarith.jsonl --out models/lbf --method lbf --set epochs=40
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
   warmkit train "parts/*.parquet" --out models/parts --workers 2
+  warmkit train s3://bucket/parts --out models/parts --workers 2
   warmkit train large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the model.")
+@click.option("--out", required=True, type=DiskPath(), help="The folder of the model.")
 @method_option
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="A YAML file (see configs/).")
+@click.option("--config", "config_file", type=DiskPath(), help="A YAML file (see configs/).")
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same model.")
 @gold_option("The share of DATA's equations to use (D_s). none: answers only (WARM). Otherwise: WARM-S.")
@@ -78,7 +79,7 @@ Examples:
 @test_option
 @click.option(
     "--prepared",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=DiskPath(file_okay=False),
     metavar="FOLDER",
     help="Where prepared problems are kept, to be used again. All nodes of a cluster must see it. [default: "
     "prepared, in the folder --storage or --out]",
@@ -236,7 +237,7 @@ def _prepare(
 
     with skipping(None if out is None else out / "bad-rows.jsonl") as bad:
         with waiting(f"Counting {data}"):
-            rows = sum(map(count_records, part_files(data)))
+            rows = sum(part.count() for part in part_files(data))
         with progress("Preparing", rows) as advance:
             skipped = None if out is None else bad
             made = prepared_round(

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from toolkit.cli.output import echo, json_option, note, percent, print_json, print_table, waiting
 from toolkit.cli.parameters import (
     COUNT,
+    DiskPath,
     FiniteRange,
     address_option,
     dashboard_option,
@@ -43,11 +44,11 @@ Examples:
   warmkit tune mine.yaml --set data=mine.jsonl --set 'seeds=[0, 1, 2]' --trials 20 --json
   warmkit loop --config runs/tune/first/best.yaml"""
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=DiskPath())
 @click.option("--name", help="The name of the sweep. [default: the name of FILE]")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     help="The folder of the sweep. All nodes of a cluster must see it. [default: runs/tune/NAME]",
 )
 @click.option(

@@ -11,14 +11,16 @@ from typing import Any
 import polars as pl
 
 from toolkit.data.formats import FORMATS, LEFT_OUT, Format, recognise, renamed
+from toolkit.data.part import PartFile
 from toolkit.data.problems import ProblemSet
-from toolkit.data.records import Record, count_records, read_records, stream_records
+from toolkit.data.records import Record
 from toolkit.data.schema import PROBLEMS, BadRow, check_rows, refuse_bad
 from toolkit.data.seen import SeenIds
 from toolkit.data.skipped import SkippedRows
 from toolkit.data.split import shuffle_key
 from toolkit.equations import DEFAULT_CONSTANTS, Constant
 from toolkit.errors import WarmkitError
+from toolkit.storage import s3
 from toolkit.storage.files import read_text
 
 NumberedRow = tuple[int, "dict[str, Any] | str"]
@@ -38,6 +40,8 @@ def read_problems(
 ) -> ProblemSet:
     """The problems of a file, or of the files of a folder or of a pattern such as "parts/*.parquet".
 
+    All three may be in S3 (s3://bucket/parts).
+
     Bad rows are an error that lists them, unless `skip_bad` keeps only the good rows. `columns` gives the
     file's own names of columns ({"text": "question", "answer": "gold"}); without it the format is
     recognised. `lang` is the language of rows that don't name theirs; without it the script decides. Rows
@@ -45,7 +49,7 @@ def read_problems(
     """
     files, seen = part_files(path), SeenIds()
     several = len(files) > 1
-    read = [check_records(file, read_records(file), columns or {}, lang, seen, several) for file in files]
+    read = [check_records(file, file.records(), columns or {}, lang, seen, several) for file in files]
     together = ProblemSet.joined(read, constants)
     if not skip_bad:
         refuse_bad(str(path) if several else str(files[0]), len(together), together.bad)
@@ -66,11 +70,11 @@ def read_parts(
     which a repeated id is noticed. Bad rows are an error, or go to `skipped`.
     """
     files = part_files(path)
-    return sum(map(count_records, files)), _parts(files, size, skipped, lang, constants)
+    return sum(file.count() for file in files), _parts(files, size, skipped, lang, constants)
 
 
 def _parts(
-    files: Sequence[Path],
+    files: Sequence[PartFile],
     size: int,
     skipped: SkippedRows | None,
     lang: str | None,
@@ -78,7 +82,7 @@ def _parts(
 ) -> Iterator[ProblemSet]:
     seen, several = SeenIds(), len(files) > 1
     for file in files:
-        records, known = stream_records(file), None
+        records, known = file.stream(), None
         while some := list(islice(records, size)):
             part = check_records(file, some, {}, lang, seen, several, known)
             known = part.format
@@ -110,16 +114,16 @@ def read_chosen(path: Path | str, ids: Collection[str], *, skip_bad: bool = Fals
 
 
 def _of_records(
-    path: Path | str, chosen: Iterable[tuple[Path, Record]], several: bool, skip_bad: bool
+    path: Path | str, chosen: Iterable[tuple[PartFile, Record]], several: bool, skip_bad: bool
 ) -> ProblemSet:
     """The problems of some records of files."""
-    by_file: dict[Path, list[Record]] = {}
+    by_file: dict[PartFile, list[Record]] = {}
     for file, record in chosen:
         by_file.setdefault(file, []).append(record)
     seen = SeenIds()
     read = [
         check_records(file, sorted(records, key=lambda record: record[0]), {}, None, seen, several)
-        for file, records in sorted(by_file.items())
+        for file, records in sorted(by_file.items(), key=lambda item: item[0].where)
     ]
     together = ProblemSet.joined(read) if read else ProblemSet(PROBLEMS.to_frame())
     if not skip_bad:
@@ -127,10 +131,10 @@ def _of_records(
     return together
 
 
-def _named(files: Sequence[Path], several: bool) -> Iterator[tuple[str, Path, Record]]:
+def _named(files: Sequence[PartFile], several: bool) -> Iterator[tuple[str, PartFile, Record]]:
     """Records that have fields, each with its id."""
     for file in files:
-        records, known = stream_records(file), None
+        records, known = file.stream(), None
         while some := list(islice(records, AT_ONCE)):
             known = _format(file, some, {}, None if known is None else known.name)
             prefix = f"{file.stem}:" if several else ""
@@ -140,7 +144,7 @@ def _named(files: Sequence[Path], several: bool) -> Iterator[tuple[str, Path, Re
 
 
 def check_records(
-    file: Path,
+    file: PartFile,
     records: Sequence[Record],
     columns: Mapping[str, str],
     lang: str | None,
@@ -169,17 +173,21 @@ def _left_out(rows: Iterable[NumberedRow], bad: Iterable[BadRow], file: str) -> 
 
 def is_in_parts(path: Path | str) -> bool:
     """Whether a problem set is a folder or a pattern, and not a file."""
+    if s3.is_address(path):
+        return s3.is_folder(str(path)) or has_magic(str(path))
     located = locate(path)
     return located.is_dir() or (has_magic(str(path)) and not located.exists())
 
 
-def part_files(path: Path | str) -> list[Path]:
+def part_files(path: Path | str) -> list[PartFile]:
     """The files of a problem set: one file, those of a folder, or those that a pattern names, by name."""
+    if s3.is_address(path):
+        return _part_files_of_s3(str(path))
     located = locate(path)
     if located.is_dir():
         files = [file for file in located.iterdir() if file.suffix.lower() in PARTS and file.is_file()]
         if not files:
-            raise WarmkitError(f"{path}: this folder has no parts: no file ends in {' or '.join(PARTS)}.")
+            raise _no_parts(path)
     elif has_magic(str(path)) and not located.exists():
         start = Path(located.anchor)  # of a relative pattern: this folder
         files = [file for file in start.glob(str(located.relative_to(start))) if file.is_file()]
@@ -187,7 +195,24 @@ def part_files(path: Path | str) -> list[Path]:
             raise WarmkitError(f"{path}: no file has a name like this.")
     else:
         files = [located]
-    return sorted(files)
+    return [PartFile(str(file)) for file in sorted(files)]
+
+
+def _part_files_of_s3(address: str) -> list[PartFile]:
+    found = s3.listed(address)
+    if not found:
+        missing = "no file has a name like this" if has_magic(address) else "there is no such file or folder"
+        raise WarmkitError(f"{address}: {missing}.")
+    if found == [address] or has_magic(address):
+        return [PartFile(file) for file in found]
+    files = [PartFile(file) for file in found if Path(file).suffix.lower() in PARTS]
+    if not files:
+        raise _no_parts(address)
+    return files
+
+
+def _no_parts(path: Path | str) -> WarmkitError:
+    return WarmkitError(f"{path}: this folder has no parts: no file ends in {' or '.join(PARTS)}.")
 
 
 def locate(path: Path | str) -> Path:
@@ -202,12 +227,14 @@ def locate(path: Path | str) -> Path:
     return file
 
 
-def format_name(path: Path, records: Sequence[Record]) -> str:
+def format_name(path: PartFile, records: Sequence[Record]) -> str:
     """The format of the first records of a file."""
     return _format(path, records, {}, None).name
 
 
-def _format(path: Path, records: Sequence[Record], columns: Mapping[str, str], before: str | None) -> Format:
+def _format(
+    path: PartFile, records: Sequence[Record], columns: Mapping[str, str], before: str | None
+) -> Format:
     """The format of the records before, or the one that `columns` describes, or that of the first record."""
     if before is not None:
         return next(known for known in FORMATS if known.name == before)

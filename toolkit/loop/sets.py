@@ -10,7 +10,6 @@ from toolkit.data import ProblemSet, read_problems
 from toolkit.data.constants import MOST_PROBLEMS
 from toolkit.data.growing import growing_table
 from toolkit.data.read import part_files, read_parts
-from toolkit.data.records import count_records
 from toolkit.data.split import assign, drawn, order_keys, split
 from toolkit.data.stored import StoredProblems
 from toolkit.errors import WarmkitError
@@ -25,7 +24,7 @@ USE = "use"  # the column that says so, while the files are made
 
 def problem_count(config: LoopConfig) -> int:
     """How many problems the data of a configuration has, bad rows included."""
-    return sum(map(count_records, part_files(config.data)))
+    return sum(part.count() for part in part_files(config.data))
 
 
 def read_sets(config: LoopConfig) -> tuple[ProblemSet, ProblemSet]:

@@ -7,7 +7,7 @@ import click
 
 from toolkit.cli.annotate.target import DEFAULT, Target, opened, target_options, warn
 from toolkit.cli.output import echo, json_option, print_json, progress, waiting
-from toolkit.cli.parameters import COUNT, auto_constants_option, skip_bad_option
+from toolkit.cli.parameters import COUNT, DiskPath, auto_constants_option, skip_bad_option
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 
@@ -25,7 +25,7 @@ Examples:
   warmkit annotate push --run mine"""
 )
 @click.argument("data", required=False)
-@click.option("--candidates", type=click.Path(path_type=Path), help="The file that `warmkit generate` wrote.")
+@click.option("--candidates", type=DiskPath(), help="The file that `warmkit generate` wrote.")
 @click.option("--title", help="The title of a new project. [default: warmkit]")
 @click.option("--project", type=COUNT, metavar="ID", help="Join this project instead of making one.")
 @click.option("--round", "round_", default=1, show_default=True, type=COUNT, help="Ask in this round.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolkit.cli.output import echo
-from toolkit.cli.parameters import runs_option
+from toolkit.cli.parameters import DiskPath, runs_option
 from toolkit.errors import WarmkitError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--store",
             "folder",
             metavar="FOLDER",
-            type=click.Path(path_type=Path, file_okay=False),
+            type=DiskPath(file_okay=False),
             help=f"The folder that keeps the tasks and annotations of the project. [default: {DEFAULT}]",
         ),
     ):

@@ -15,8 +15,9 @@ def data() -> None:
     """Problem sets: import, show, check, split, generate, and their constants.
 
     FILE is a problem set in any known format (JSON, JSON Lines, CSV, Parquet, XML), recognised by its
-    content, or a folder or a pattern ("parts/*.parquet") of Parquet and JSON Lines parts; bundled:en,
-    bundled:hi and bundled:zh are the problems that come with warmkit.
+    content, or a folder or a pattern ("parts/*.parquet") of Parquet and JSON Lines parts; each may be in S3
+    (s3://bucket/parts), with keys from the environment. bundled:en, bundled:hi and bundled:zh are the
+    problems that come with warmkit.
     """
 
 

@@ -17,7 +17,7 @@ from toolkit.cli.output import (
     share,
     waiting,
 )
-from toolkit.cli.parameters import constants_option, lang_option, skip_bad_option
+from toolkit.cli.parameters import DiskPath, constants_option, lang_option, skip_bad_option
 from toolkit.data.check import PART, Summary, summarise
 from toolkit.data.duplicates import across_splits, near_duplicates
 from toolkit.data.read import read_parts, read_problems
@@ -32,7 +32,8 @@ Examples:
   warmkit data check allarith.jsonl
   warmkit data check ew10k.jsonl --reuse 1 --constants 1,π,100
   warmkit data check math23k.jsonl --no-search --json
-  warmkit data check "parts/*.parquet" --bad-rows bad.jsonl"""
+  warmkit data check "parts/*.parquet" --bad-rows bad.jsonl
+  warmkit data check s3://bucket/parts --no-search"""
 )
 @click.argument("file")
 @click.option(
@@ -60,7 +61,7 @@ Examples:
 )
 @click.option(
     "--bad-rows",
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     metavar="FILE",
     help="Write all rows that can't be used to this file (JSON Lines: file, line, id, reason).",
 )

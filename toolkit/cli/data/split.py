@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from toolkit.cli.output import echo, json_option, print_duplicates, print_json, print_table, progress, waiting
-from toolkit.cli.parameters import COUNT, SEED, shares, skip_bad_option
+from toolkit.cli.parameters import COUNT, SEED, DiskPath, shares, skip_bad_option
 from toolkit.data.read import read_parts
 from toolkit.data.skipped import bad_rows_beside, skipping
 from toolkit.data.split_file import MOST_COMPARED, PIECE, split_file
@@ -23,7 +23,7 @@ Examples:
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=DiskPath(),
     help="One table with the column `split` (.parquet, .jsonl, .csv), or a folder with one file per part.",
 )
 @click.option("--parts", callback=shares, help="Names and shares. [default: train=0.8,test=0.2]")

@@ -17,6 +17,7 @@ import polars as pl
 import torch
 
 from toolkit.data import ProblemSet
+from toolkit.data.part import PartFile
 from toolkit.data.prepared import (
     DESCRIPTION,
     FORMAT,
@@ -29,7 +30,7 @@ from toolkit.data.prepared import (
     write_prepared_table,
 )
 from toolkit.data.read import check_records, format_name, part_files
-from toolkit.data.records import Record, stream_records
+from toolkit.data.records import Record
 from toolkit.data.schema import BadRow, refuse_bad
 from toolkit.data.seen import SeenIds
 from toolkit.data.skipped import SkippedRows
@@ -41,7 +42,6 @@ from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.shards import search_paths
 from toolkit.storage.atomic import remove_empty
 from toolkit.storage.description import write_description
-from toolkit.storage.files import unreadable
 from toolkit.storage.folder import new_folder
 from toolkit.storage.lock import turn
 
@@ -54,7 +54,7 @@ class Unprepared:
     """The records of a part."""
 
     number: int
-    file: Path
+    file: PartFile
     several: bool  # whether the set has more files
     records: Sequence[Record]
     format: str | None  # of the records before
@@ -67,7 +67,7 @@ class PreparedPart:
     part: PreparedFile
     ids: tuple[str, ...]
     lines: tuple[int, ...]
-    source: Path
+    source: PartFile
     words: Counter[str]
     bad: tuple[BadRow, ...]
     format: str
@@ -164,7 +164,7 @@ def prepare(
     another process prepares the same set, `on_wait` is called, and its result is used.
     """
     files = part_files(path)
-    before = _states(files)
+    before = {file: file.state() for file in files}
     digest = _digest(files, Preparation(root, constants, config).settings(), skipped is not None)
     folder = root / digest[:16]
     made = [each for each in (root, *root.parents) if not each.exists()]
@@ -187,7 +187,7 @@ def prepare(
 
 def _prepared(
     preparation: Preparation,
-    files: Sequence[Path],
+    files: Sequence[PartFile],
     digest: str,
     skipped: SkippedRows | None,
     run: Run,
@@ -211,10 +211,10 @@ def _prepared(
     return description(digest, names, describe_words(words, preparation.folder), parts, bad_rows)
 
 
-def _unprepared(files: Sequence[Path]) -> Iterator[Unprepared]:
+def _unprepared(files: Sequence[PartFile]) -> Iterator[Unprepared]:
     number = 0
     for file in files:
-        records = stream_records(file)
+        records = file.stream()
         known: str | None = None
         while some := list(islice(records, PART)):
             given = Unprepared(number, file, len(files) > 1, some, known)
@@ -237,31 +237,19 @@ def _without_repeated(done: PreparedPart, seen: SeenIds, folder: Path) -> tuple[
     return [*done.bad, *repeated], write_prepared_table(pl.read_parquet(path).filter(kept), path)
 
 
-def _states(files: Sequence[Path]) -> dict[Path, tuple[int, int]]:
-    """The size of each file, and when it was changed."""
-    found = {}
-    for file in files:
-        try:
-            state = file.stat()
-        except OSError as error:
-            raise unreadable(file, error) from None
-        found[file] = (state.st_size, state.st_mtime_ns)
-    return found
-
-
-def _check_unchanged(before: Mapping[Path, tuple[int, int]]) -> None:
+def _check_unchanged(before: Mapping[PartFile, tuple[int, int]]) -> None:
     """Refuse files that changed while they were prepared: the digest would be that of other problems."""
-    for file, state in _states(list(before)).items():
-        if state != before[file]:
+    for file, state in before.items():
+        if file.state() != state:
             raise WarmkitError(f"{file}: it changed while it was prepared. Give the command again.")
 
 
-def _digest(files: Sequence[Path], settings: str, skips_bad: bool) -> str:
+def _digest(files: Sequence[PartFile], settings: str, skips_bad: bool) -> str:
     """Of the content of all files, and of the settings."""
     digest = sha256(f"{settings} {skips_bad}".encode())
     for file in files:
         digest.update(f"\n{file.name}\n".encode())
-        with file.open("rb") as opened:
+        with file.here() as path, path.open("rb") as opened:
             while block := opened.read(BLOCK):
                 digest.update(block)
     return digest.hexdigest()
