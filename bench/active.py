@@ -38,7 +38,7 @@ from toolkit.cluster.session import ClusterSpec
 from toolkit.errors import WarmkitError
 from toolkit.labels.figures import Compared
 from toolkit.labels.markdown import ratio_text
-from toolkit.labels.pieces import PERFECT, Curve, Files, Protocol
+from toolkit.labels.pieces import PERFECT, SETTINGS, STARTED, Curve, Files, Protocol
 from toolkit.labels.plan import Plan, results_of
 from toolkit.labels.sets import SUBSETS, load_sets
 from toolkit.labels.write import PAGE, as_dict, write_labels
@@ -64,6 +64,11 @@ HELP = __doc__.replace("\n\n    ", "\n\n\b\n    ")  # what is indented stays in 
 @click.option(
     "--asked", type=click.IntRange(10, 100_000), default=Protocol.asked, show_default=True, help="The pool."
 )
+@click.option(
+    "--start",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of the models to begin with: allarith and math23k.",
+)
 @click.option("--others", type=click.IntRange(0, 100_000), default=Protocol.others, show_default=True)
 @click.option(
     "--successor",
@@ -84,6 +89,7 @@ def main(
     errors: tuple[float, ...],
     seeds: int,
     asked: int,
+    start: Path | None,
     others: int,
     successor: str | None,
     budget: float | None,
@@ -100,8 +106,9 @@ def main(
             if strategy != PERFECT:
                 find_strategy((strategy.split() or [""])[0])
         with waiting(f"Reading {data}"):
-            sets = load_sets(only or tuple(SUBSETS), data)
-        plan = Plan(sets, Protocol(asked, others), strategies, batches, errors, seeds, successor)
+            sets = load_sets(only or tuple(SUBSETS), data, start)
+        protocol = Protocol(asked, others, settings=SETTINGS if start is None else STARTED)
+        plan = Plan(sets, protocol, strategies, batches, errors, seeds, successor)
         with measuring_in(out, "pieces", resume):
             files = Files(out)
             results = results_of(plan, files)
