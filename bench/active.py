@@ -1,6 +1,7 @@
 """How many labels a strategy saves: labels(random) / labels(strategy) to a goal, with bootstrap intervals.
 
     python bench/active.py --data FOLDER                                   all sets, batches of 10 and 40
+    python bench/active.py --data FOLDER --start MODELS                    from models of many answers
     python bench/active.py --data FOLDER --batch 10 --budget 30            as far as half an hour goes
     python bench/active.py --data FOLDER --batch 10 --budget 30 --resume   half an hour more
     python bench/active.py --data FOLDER --error 0 --error 0.05 --error 0.1 --successor lbf --workers 8
@@ -15,11 +16,15 @@ warmkit). Sets:
     numbers    Math23K's problems with three numbers or more
     parts      Math23K's problems with percentages or fractions
 
+MODELS holds allarith and math23k, which learnt the answers of the whole files: what somebody has who asks
+about some problems of many (`warmkit train FOLDER/math23k.jsonl --out MODELS/math23k --constants 1,π`).
+Without them, the first model of a piece is a small one that learnt the answers of its sample alone.
+
 A piece is a strategy on a sample: a loop that asks an oracle in rounds. Gold equations are seen only where it
 was asked. Measured is the share of the pool whose equation (annotated, or the likeliest found) is of the gold
-class, and the same of problems that are never asked. A seed draws the sample, the first model and all else,
-and all strategies share it. Random runs until everything is annotated; goals are shares of what it comes to.
-Each piece is saved in OUT when it is done; OUT/labels.html and OUT/labels.md are the results.
+class, and the same of problems that are never asked. A seed draws the sample and all else; all strategies
+share it, and begin with the same model. Random runs until everything is annotated; goals are shares of what
+it comes to. Each piece is saved in OUT when it is done; OUT/labels.html and OUT/labels.md are the results.
 """
 
 import shlex
