@@ -106,8 +106,10 @@ def load_sets(names: Sequence[str], folder: Path, starts: Path | None = None) ->
     for file in dict.fromkeys(SUBSETS[name].file for name in names):
         path = folder / file
         digest = sha256(read_bytes(path))
-        start = None if starts is None else (starts / path.stem).absolute()
-        for name in START_FILES if start else ():
-            digest.update(read_bytes(start / name))
+        start = None
+        if starts is not None:
+            start = (starts / path.stem).absolute()
+            for part in START_FILES:
+                digest.update(read_bytes(start / part))
         read[file] = read_problems(path, skip_bad=True), digest.hexdigest(), start
     return {name: LoadedSet(SUBSETS[name], *read[SUBSETS[name].file]) for name in names}
