@@ -64,6 +64,7 @@ def test_pieces_can_begin_with_a_model_that_learnt_the_answers_of_the_whole_file
     random, margin, *moved = (results.curves[piece.name] for piece in plan.order)
     assert random.points[0] == margin.points[0] != curves_of(measured)["warm", "random", None].points[0]
     assert all(curve.points[0].labels == PROTOCOL.transferred for curve in moved)
+    assert "AllArith: all seeds begin with a model that learnt 40 answers." in render(tmp_path / "out")
 
 
 def test_a_model_to_begin_with_that_is_not_there_is_named(tmp_path):

@@ -10,7 +10,7 @@ import polars as pl
 
 from toolkit.data import ProblemSet, read_problems
 from toolkit.errors import WarmkitError
-from toolkit.methods.base import START_FILES
+from toolkit.methods.base import START_FILES, read_model
 from toolkit.storage.files import read_bytes
 
 MANY_NUMBERS = 3
@@ -79,6 +79,11 @@ class LoadedSet:
     problems: ProblemSet  # of the whole file
     digest: str  # of the file, and of the model to start from
     start: Path | None = None  # the folder of a model that learnt the answers of the whole file
+
+    @property
+    def answers(self) -> int:
+        """How many problems the model to start from has learnt; 0 if there is none."""
+        return 0 if self.start is None else int(read_model(self.start)["problems"])
 
     def sample(self, seed: int, asked: int, others: int) -> Sample:
         """The sample of a seed, without problems whose gold equation can't be used."""
