@@ -1,6 +1,7 @@
 """How many labels a strategy saves: labels(random) / labels(strategy) to a goal, with bootstrap intervals.
 
     python bench/active.py --data FOLDER                                   all sets, batches of 10 and 40
+    python bench/active.py --data FOLDER --start MODELS                    from models of many answers
     python bench/active.py --data FOLDER --batch 10 --budget 30            as far as half an hour goes
     python bench/active.py --data FOLDER --batch 10 --budget 30 --resume   half an hour more
     python bench/active.py --data FOLDER --error 0 --error 0.05 --error 0.1 --successor lbf --workers 8
@@ -15,11 +16,15 @@ warmkit). Sets:
     numbers    Math23K's problems with three numbers or more
     parts      Math23K's problems with percentages or fractions
 
+MODELS holds allarith and math23k, which learnt the answers of the whole files: what somebody has who asks
+about some problems of many (`warmkit train FOLDER/math23k.jsonl --out MODELS/math23k --constants 1,π`).
+Without them, the first model of a piece is a small one that learnt the answers of its sample alone.
+
 A piece is a strategy on a sample: a loop that asks an oracle in rounds. Gold equations are seen only where it
 was asked. Measured is the share of the pool whose equation (annotated, or the likeliest found) is of the gold
-class, and the same of problems that are never asked. A seed draws the sample, the first model and all else,
-and all strategies share it. Random runs until everything is annotated; goals are shares of what it comes to.
-Each piece is saved in OUT when it is done; OUT/labels.html and OUT/labels.md are the results.
+class, and the same of problems that are never asked. A seed draws the sample and all else; all strategies
+share it, and begin with the same model. Random runs until everything is annotated; goals are shares of what
+it comes to. Each piece is saved in OUT when it is done; OUT/labels.html and OUT/labels.md are the results.
 """
 
 import shlex
@@ -38,7 +43,7 @@ from toolkit.cluster.session import ClusterSpec
 from toolkit.errors import WarmkitError
 from toolkit.labels.figures import Compared
 from toolkit.labels.markdown import ratio_text
-from toolkit.labels.pieces import PERFECT, Curve, Files, Protocol
+from toolkit.labels.pieces import PERFECT, SETTINGS, STARTED, Curve, Files, Protocol
 from toolkit.labels.plan import Plan, results_of
 from toolkit.labels.sets import SUBSETS, load_sets
 from toolkit.labels.write import PAGE, as_dict, write_labels
@@ -64,6 +69,11 @@ HELP = __doc__.replace("\n\n    ", "\n\n\b\n    ")  # what is indented stays in 
 @click.option(
     "--asked", type=click.IntRange(10, 100_000), default=Protocol.asked, show_default=True, help="The pool."
 )
+@click.option(
+    "--start",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of the models to begin with: allarith and math23k.",
+)
 @click.option("--others", type=click.IntRange(0, 100_000), default=Protocol.others, show_default=True)
 @click.option(
     "--successor",
@@ -84,6 +94,7 @@ def main(
     errors: tuple[float, ...],
     seeds: int,
     asked: int,
+    start: Path | None,
     others: int,
     successor: str | None,
     budget: float | None,
@@ -100,8 +111,9 @@ def main(
             if strategy != PERFECT:
                 find_strategy((strategy.split() or [""])[0])
         with waiting(f"Reading {data}"):
-            sets = load_sets(only or tuple(SUBSETS), data)
-        plan = Plan(sets, Protocol(asked, others), strategies, batches, errors, seeds, successor)
+            sets = load_sets(only or tuple(SUBSETS), data, start)
+        protocol = Protocol(asked, others, settings=SETTINGS if start is None else STARTED)
+        plan = Plan(sets, protocol, strategies, batches, errors, seeds, successor)
         with measuring_in(out, "pieces", resume):
             files = Files(out)
             results = results_of(plan, files)

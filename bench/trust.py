@@ -89,7 +89,7 @@ def cases(problems: ProblemSet, seed: int, advance: Callable[[int], object]) -> 
     config = load_config(LoopConfig, None, (*SETTINGS, f"seed={seed}"))
     work = Round(problems, {}, config, LocalCompute(torch.device("cpu")))
     with TemporaryDirectory() as folder:
-        candidates = work.candidates(work.generate(work.fit(Path(folder) / "model", label="trust")), 1.0)
+        candidates = work.candidates(work.generate(work.fit(Path(folder) / "model", label="trust")))
     facts = facts_of(candidates, problems)
     gold = dict(zip(problems.ids, problems.gold_classes, strict=True))
     advance(1)

@@ -9,6 +9,7 @@ from toolkit.active.calibration import (
     auroc,
     brier_score,
     calibration_error,
+    chance_error,
     reliability,
     risk_coverage,
 )
@@ -40,6 +41,13 @@ def test_the_calibration_error_of_a_hand_example():
 
 def test_confidence_that_is_the_share_right_has_no_calibration_error():
     assert calibration_error([0.75] * 4, [True, True, True, False]) == pytest.approx(0)
+
+
+def test_by_chance_few_exact_predictions_are_further_off_than_many():
+    few, many = (chance_error([0.5] * count, np.random.default_rng(0)) for count in (10, 1000))
+    assert few == pytest.approx(0.123, abs=0.02)  # of ten coins, five are heads but for 1.23 on average
+    assert many == pytest.approx(0.0126, abs=0.002)
+    assert chance_error([0.0, 1.0, 1.0], np.random.default_rng(0)) == 0
 
 
 def test_the_brier_score_of_a_hand_example():

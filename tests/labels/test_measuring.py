@@ -6,7 +6,7 @@ import pickle
 from dataclasses import replace
 
 import pytest
-from labels.tiny_labels import PROTOCOL, TINY, measure, plan_of, worker_of, write_data
+from labels.tiny_labels import PROTOCOL, TINY, measure, plan_of, worker_of, write_data, write_start
 
 from toolkit.data import ProblemSet, read_problems
 from toolkit.errors import WarmkitError
@@ -52,6 +52,24 @@ def test_the_oracle_is_never_asked_about_the_others(measured):
     assert len(sample.problems) == 22 and sample.given.table["equation"].count() == 16
     pool = set(sample.problems.ids[:16])
     assert all(set(curve.asked) <= pool for curve in curves_of(measured).values())
+
+
+def test_pieces_can_begin_with_a_model_that_learnt_the_answers_of_the_whole_file(measured, tmp_path):
+    data = write_data(tmp_path / "data")
+    starts = write_start(tmp_path / "starts", data)
+    plan = replace(measured[0], sets=load_sets(["allarith"], data, starts), successor="warm")
+    assert not {piece.name for piece in plan.order} & {piece.name for piece in measured[0].order}
+    _, results = measure(plan, tmp_path / "out")
+    assert results.counts == {"measured": 4, "failed": 0, "left": 0}
+    random, margin, *moved = (results.curves[piece.name] for piece in plan.order)
+    assert random.points[0] == margin.points[0] != curves_of(measured)["warm", "random", None].points[0]
+    assert all(curve.points[0].labels == PROTOCOL.transferred for curve in moved)
+    assert "AllArith: all seeds begin with a model that learnt 40 answers." in render(tmp_path / "out")
+
+
+def test_a_model_to_begin_with_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(WarmkitError, match=r"allarith.model\.json"):
+        load_sets(["allarith"], write_data(tmp_path), tmp_path)
 
 
 def test_perfect_asks_about_what_is_wrong(measured, tmp_path):

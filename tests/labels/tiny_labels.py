@@ -9,10 +9,12 @@ import torch
 from toolkit.compute import LocalCompute
 from toolkit.data import read_problems
 from toolkit.labels.measure import PieceWorker
-from toolkit.labels.pieces import SETTINGS, Files, Protocol
+from toolkit.labels.pieces import SETTINGS, Files, Piece, Protocol
 from toolkit.labels.plan import Plan, results_of
 from toolkit.labels.sets import load_sets
 from toolkit.labels.write import write_labels
+from toolkit.methods import FitInput
+from toolkit.methods.warm import Warm
 from toolkit.pieces.run import LocalExecutor, measuring_in, run
 
 TINY = (
@@ -28,6 +30,13 @@ def write_data(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     rows = read_problems("bundled:en").table.head(40).drop("split").to_dicts()
     (folder / "allarith.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return folder
+
+
+def write_start(folder: Path, data: Path) -> Path:
+    """A folder with a model that learnt the answers of that file."""
+    config = Piece("allarith", "warm", "margin", 8, 0, 0.0).config(PROTOCOL).warm
+    Warm.fit(FitInput(read_problems(data / "allarith.jsonl"), {}, config), folder / "allarith")
     return folder
 
 

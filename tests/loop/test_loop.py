@@ -11,7 +11,7 @@ from toolkit.active.acquire import STRATEGIES
 from toolkit.annotators.oracle import Oracle
 from toolkit.annotators.questions import Question, Response
 from toolkit.compute import LocalCompute
-from toolkit.data import write_table
+from toolkit.data import read_problems, write_table
 from toolkit.data.schema import PROBLEMS
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
@@ -21,6 +21,8 @@ from toolkit.loop.results import run_figures, write_results
 from toolkit.loop.run import create_run, delete_run, locked, open_run, run_names
 from toolkit.loop.state import RunState
 from toolkit.loop.summary import summary
+from toolkit.methods import FitInput
+from toolkit.methods.warm import Warm
 from toolkit.solvers import load_solver
 
 
@@ -397,3 +399,14 @@ def test_a_round_goes_on_from_the_model_of_the_round_before_or_begins_anew(
     Loop(run, annotator_of(run), compute=Listening(torch.device("cpu"))).rounds()
     assert [run.ledger.result(round_, "train")["epochs"] for round_ in (1, 2)] == epochs
     assert begun_with == [None, run.round_folder(1) / "model" if warm_start else None]
+
+
+def test_a_run_can_begin_with_a_model_of_other_problems(tmp_path, tiny):
+    model = tmp_path / "model"
+    config = tiny("stop.rounds=1", "later_epochs=2")
+    Warm.fit(FitInput(read_problems("bundled:en").take(range(100, 150)), {}, config.warm), model)
+    run = create_run(tmp_path, "a", config)
+    run.begin_with(model)
+    shutil.rmtree(model)  # the run has what it needs
+    Loop(run, annotator_of(run)).rounds()
+    assert [run.ledger.result(round_, "train")["epochs"] for round_ in (1, 2)] == [2, 2]

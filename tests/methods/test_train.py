@@ -13,6 +13,7 @@ from toolkit.data import ProblemSet
 from toolkit.equations import klass, parse, parse_template, reaches
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions, load_model
+from toolkit.methods.base import copy_start
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.generate import generate, near_miss
@@ -96,6 +97,23 @@ def test_a_run_is_not_resumed_on_other_data_or_with_other_settings(problems, tra
     other = config.model_copy(update={"explore": config.explore.model_copy(update={"beam_width": 9})})
     with pytest.raises(WarmkitError, match=r"explore\.beam_width changed"):
         train(problems, other, folder, resume=True)
+
+
+def test_a_model_of_other_problems_gives_its_weights_and_words_and_nothing_that_it_remembers(
+    trained, problems, config, tmp_path
+):
+    large, folder = trained
+    few, start, later = first(problems, 30), tmp_path / "start", tmp_path / "later"
+    copy_start(folder, start)
+    config = longer(config, 1)
+    from_scratch = train(few, config, tmp_path / "scratch")
+    warm = train(few, config, tmp_path / "model", start=start)
+    assert warm.vocabulary == large.vocabulary != from_scratch.vocabulary
+    assert warm.history[0].loss < from_scratch.history[0].loss and warm.history[0].reached > 0.9
+    again = train(few, config, later, start=tmp_path / "model")  # a round after that
+    assert again.vocabulary == large.vocabulary
+    resumed = train(few, longer(config, 2), tmp_path / "model", start=start, resume=True)
+    assert resumed.vocabulary == large.vocabulary and len(resumed.history) == 2
 
 
 def test_nothing_of_the_global_random_state_is_touched(problems, config, tmp_path):

@@ -50,6 +50,13 @@ def calibration_error(confidence: npt.ArrayLike, right: npt.ArrayLike, bins: int
     return float((count * np.abs(mean - share)).sum() / count.sum())
 
 
+def chance_error(confidence: npt.ArrayLike, rng: np.random.Generator, draws: int = 200) -> float:
+    """The calibration error that as many predictions have on average if their confidence is exact: with few
+    of them, a bin is off by chance (Bröcker & Smith 2007)."""
+    sure = np.asarray(confidence, dtype=np.float64)
+    return float(np.mean([calibration_error(sure, rng.random(len(sure)) < sure) for _ in range(draws)]))
+
+
 def brier_score(confidence: npt.ArrayLike, right: npt.ArrayLike) -> float:
     """The mean square of confidence − rightness (Brier 1950): 0 is best."""
     sure, is_right = _checked(confidence, right)

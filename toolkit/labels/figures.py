@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.active.calibration import auroc, calibration_error
+from toolkit.active.calibration import auroc, calibration_error, chance_error
 from toolkit.labels.pieces import RANDOM, Curve, Piece, Point
 from toolkit.labels.plan import WARM, Plan
 
@@ -70,6 +70,7 @@ class Trust:
     """Confidence in the top class of problems that were never asked, after some labels, over all seeds."""
 
     ece: float
+    chance_ece: float  # that as many cases have if their confidence is exact
     auroc: float | None
     plain_ece: float  # before annotators taught how far to trust it
     plain_auroc: float | None
@@ -268,6 +269,7 @@ def trust_of(curves: Sequence[Curve], labels: int) -> Trust | None:
     single = single.astype(bool)
     return Trust(
         calibration_error(sure, right),
+        chance_error(sure, np.random.default_rng(0)),
         auroc(sure, right),
         calibration_error(plain, right),
         auroc(plain, right),

@@ -16,6 +16,7 @@ TRUST_HEAD = (
     "errors",
     "cases",
     "ECE",
+    "by chance",
     "AUROC",
     "before: ECE",
     "AUROC",
@@ -64,7 +65,7 @@ def trust_row(row: Compared) -> list[str]:
     if trust.single_right is not None and trust.single_confidence is not None:
         sure, right = percent(trust.single_confidence), percent(trust.single_right)
         single = f"{trust.single}: {sure} sure, {right} right"
-    figures = (trust.ece, trust.auroc, trust.plain_ece, trust.plain_auroc)
+    figures = (trust.ece, trust.chance_ece, trust.auroc, trust.plain_ece, trust.plain_auroc)
     return [*name, str(trust.cases), *map(_three_digits, figures), single]
 
 

@@ -25,6 +25,7 @@ from toolkit.loop.generation import with_posterior
 from toolkit.loop.loop import Loop
 from toolkit.loop.round import Round
 from toolkit.loop.run import create_run
+from toolkit.methods.base import copy_start
 from toolkit.pieces.run import Job
 
 CHARACTERS = 2  # of a Chinese word, roughly
@@ -76,6 +77,8 @@ def measure_curve(
     problems = sample.given
     config = piece.config(protocol)
     run = create_run(folder, "run", config, (problems, _one_test_problem(problems)))
+    if sample.start is not None:
+        run.begin_with(sample.start)
     loop = Loop(run, compute=compute)
     if piece.is_perfect:
         loop.strategy = perfect(loop, sample.problems)
@@ -111,7 +114,11 @@ def transfer(
     known = {name: problems.gold_templates[name] for name in labels}
     config = replace(piece, method=piece.successor).config(protocol)
     work = Round(problems, known, config, compute)
-    candidates = work.candidates(work.generate(work.fit(folder / "model", label=piece.name)))
+    start = None
+    if sample.start is not None:
+        start = folder / "start"
+        copy_start(sample.start, start)
+    candidates = work.candidates(work.generate(work.fit(folder / "model", label=piece.name, start=start)))
     pool = work.gold_equivalent(candidates) or 0.0
     return Curve((_measured_point(candidates, candidates, sample, len(labels), pool),), labels)
 

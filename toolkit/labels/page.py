@@ -35,7 +35,8 @@ HOW_CURVES = (
 )
 HOW_TRUST = (
     "Confidence in the top class of problems that were never asked, when a fifth of the pool is labelled: "
-    "all seeds together, after and before annotators taught how far to trust it."
+    "all seeds together, after and before annotators taught how far to trust it. “By chance” is what "
+    "the ECE of as many cases would be if their confidence were exact."
 )
 HOW_TRANSFER = (
     "Another method learns from the labels that were chosen for one (Lowell et al. 2019): its gain over as "
@@ -164,7 +165,13 @@ def _reproduce(results: Results) -> Html:
     plan = results.plan
     versions = [[tag("dt", name), tag("dd", version)] for name, version in results.versions.items()]
     sample = f"{plan.protocol.asked} problems of the pool and {plan.protocol.others} others"
+    starts = [
+        f"{data.subset.title}: all seeds begin with a model that learnt {data.answers:,} answers."
+        for data in plan.sets.values()
+        if data.start is not None
+    ]
     failed = [f"{name}: {curve.error}" for name, curve in results.curves.items() if not curve.is_done]
+    facts = [tag("li", line) for line in (*starts, *failed)]
     return section(
         "reproduce",
         "Run it again",
@@ -172,6 +179,6 @@ def _reproduce(results: Results) -> Html:
         tag("pre", tag("code", results.command), class_="command", tabindex="0"),
         tag("p", f"{count(plan.seeds, 'seed')}, from 0 on; each draws {sample}. Settings of the loop:"),
         tag("pre", "\n".join(plan.protocol.settings), tabindex="0"),
-        tag("ul", [tag("li", line) for line in failed], class_="facts") if failed else None,
+        tag("ul", facts, class_="facts") if facts else None,
         tag("dl", versions, class_="versions"),
     )

@@ -29,14 +29,19 @@ FORMAT = "warmkit-labels-1"
 RANDOM = "random"
 PERFECT = "perfect"  # asks about what is wrong, which only gold equations tell: the bound of any strategy
 
-# Small and quick: what is compared is which problems are asked, under the same conditions.
-SETTINGS = (
-    *("warm.train.epochs=6", "later_epochs=1", "warm.train.search=2", "generate.width=12"),
-    *("warm.model.hidden=48", "warm.model.embedding=48", "warm.model.layers=1", "warm.model.max_steps=4"),
-    "warm.explore.beam_width=3",
-    *("lbf.epochs=6", "lbf.hidden=48", "lbf.embedding=48"),
+# Quick: what is compared is which problems are asked, under the same conditions.
+QUICK = (
+    *("later_epochs=1", "generate.width=12", "lbf.epochs=6", "lbf.hidden=48", "lbf.embedding=48"),
     *("constants=1,π", "stop.kappa=null", "stop.rounds=null", "references=false", "solver_each_round=false"),
 )
+# A small model, from scratch.
+SETTINGS = (
+    *("warm.train.epochs=6", "warm.train.search=2"),
+    *("warm.model.hidden=48", "warm.model.embedding=48", "warm.model.layers=1", "warm.model.max_steps=4"),
+    *("warm.explore.beam_width=3", *QUICK),
+)
+# For a model that `warmkit train` made by default, with what search finds, as for a large set.
+STARTED = (*QUICK, "generate.search=3")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from toolkit.config import Section, load_config
 from toolkit.data import Candidates, ProblemSet
 from toolkit.labels.pieces import PERFECT, Curve, Point
 from toolkit.loop.config import ActiveConfig
+from toolkit.loop.generation import with_posterior
 from toolkit.loop.trust import FACTS, PRIOR, facts_of
 
 Ints = npt.NDArray[np.int64]
@@ -75,8 +76,12 @@ class Cases:
 
 
 def cases_of(candidates: Candidates, problems: ProblemSet) -> Cases:
-    """All problems whose gold equation can be used. Candidates of other problems are left out."""
-    candidates = Candidates(candidates.table.filter(pl.col("problem_id").is_in(set(problems.ids))))
+    """All problems whose gold equation can be used. Candidates of other problems are left out.
+
+    Posteriors are those of the method: what was believed of candidates when they were written is left out.
+    """
+    table = candidates.table.filter(pl.col("problem_id").is_in(set(problems.ids)))
+    candidates = Candidates(with_posterior(table, 1.0))
     rows = [row for row, gold in enumerate(problems.gold_classes) if gold]
     names = [problems.ids[row] for row in rows]
     facts, top = facts_of(candidates, problems), candidates.top

@@ -10,6 +10,7 @@ import polars as pl
 
 from toolkit.data import ProblemSet, read_problems
 from toolkit.errors import WarmkitError
+from toolkit.methods.base import START_FILES, read_model
 from toolkit.storage.files import read_bytes
 
 MANY_NUMBERS = 3
@@ -56,6 +57,7 @@ class Sample:
 
     problems: ProblemSet
     asked: int
+    start: Path | None = None  # the folder of a model to begin with
 
     @property
     def given(self) -> ProblemSet:
@@ -75,7 +77,13 @@ class Sample:
 class LoadedSet:
     subset: Subset
     problems: ProblemSet  # of the whole file
-    digest: str  # of the file
+    digest: str  # of the file, and of the model to start from
+    start: Path | None = None  # the folder of a model that learnt the answers of the whole file
+
+    @property
+    def answers(self) -> int:
+        """How many problems the model to start from has learnt; 0 if there is none."""
+        return 0 if self.start is None else int(read_model(self.start)["problems"])
 
     def sample(self, seed: int, asked: int, others: int) -> Sample:
         """The sample of a seed, without problems whose gold equation can't be used."""
@@ -87,17 +95,26 @@ class LoadedSet:
             classes = self.problems.take(kept).gold_classes
             rows += [row for row, found in zip(kept, classes, strict=True) if found]
             if len(rows) >= wanted:
-                return Sample(self.problems.take(rows[:wanted]), asked)
+                return Sample(self.problems.take(rows[:wanted]), asked, self.start)
         raise WarmkitError(
             f"{self.subset.file}: it has {len(rows)} problems for {self.subset.title} whose equation can be "
             f"used, and {wanted} are wanted. Take smaller samples."
         )
 
 
-def load_sets(names: Sequence[str], folder: Path) -> dict[str, LoadedSet]:
-    """The sets of these names from the files in a folder, each file read once."""
-    read: dict[str, tuple[ProblemSet, str]] = {}
+def load_sets(names: Sequence[str], folder: Path, starts: Path | None = None) -> dict[str, LoadedSet]:
+    """The sets of these names from the files in a folder, each file read once.
+
+    `starts` is a folder with a model for each file: starts/allarith has learnt the answers of allarith.jsonl.
+    """
+    read: dict[str, tuple[ProblemSet, str, Path | None]] = {}
     for file in dict.fromkeys(SUBSETS[name].file for name in names):
         path = folder / file
-        read[file] = (read_problems(path, skip_bad=True), sha256(read_bytes(path)).hexdigest())
+        digest = sha256(read_bytes(path))
+        start = None
+        if starts is not None:
+            start = (starts / path.stem).absolute()
+            for part in START_FILES:
+                digest.update(read_bytes(start / part))
+        read[file] = read_problems(path, skip_bad=True), digest.hexdigest(), start
     return {name: LoadedSet(SUBSETS[name], *read[SUBSETS[name].file]) for name in names}

@@ -197,16 +197,22 @@ class Loop:
         run = self.state.run
 
         def work() -> dict[str, Any]:
-            before = run.round_folder(round_ - 1) / "model"
             model = step_one_of(self.state, round_, self.compute, self._progress()).fit(
                 run.round_folder(round_) / "model",
                 label=f"{run.name}-round-{round_:02d}",
-                start=before if self.config.warm_start and self._has_same_constants(round_) else None,
+                start=self._model_before(round_),
                 on_epoch=lambda epoch, epochs: self.view.progress(epoch.epoch, epochs),
             )
             return {"epochs": len(model.history)}
 
         self._stage(round_, "train", work)
+
+    def _model_before(self, round_: int) -> Path | None:
+        """The model to start from, None if a round starts from scratch."""
+        folder = self.state.run.round_folder(round_ - 1) / "model"
+        if round_ == 1:
+            return folder if folder.exists() else None
+        return folder if self.config.warm_start and self._has_same_constants(round_) else None
 
     def _generate(self, round_: int) -> None:
         def work() -> dict[str, Any]:

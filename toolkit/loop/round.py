@@ -46,8 +46,8 @@ class Round:
     ) -> StepOne:
         """Step one, in a folder: it goes on with what the folder holds.
 
-        `start` is the model of the previous round; a method that can't use it starts from scratch.
-        `on_epoch` also gets the number of epochs.
+        `start` is a model to begin with, that of the previous round for instance; a method that can't use it
+        starts from scratch. `on_epoch` also gets the number of epochs.
         """
         data = FitInput(self.problems, self.known, self.config.method_settings, self.config.seed)
         return fit_step_one(

@@ -5,6 +5,7 @@ problems.parquet   the problems to learn from, with their known equations
 test.parquet       the problems that the solver is measured on
 state.sqlite       stages that are done, and the ledger of annotations
 prepared/          the problems as training reads them, if there are many
+round-00/          the model that round 1 begins with, if there is one (`Run.begin_with`)
 round-NN/          model, candidates in parts, tops (a row for each problem) and solver of a round
 solver/, equations.parquet, metrics.parquet, report.html   the results
 """
@@ -37,6 +38,7 @@ from toolkit.loop.gold import with_gold_file
 from toolkit.loop.ledger import Ledger
 from toolkit.loop.salvage import salvage
 from toolkit.loop.sets import constants_sample, problem_count, read_sets, refuse_known, write_sets
+from toolkit.methods.base import copy_start
 from toolkit.solvers import Solver, load_solver
 from toolkit.storage.atomic import replacing
 from toolkit.storage.folder import appear, building, check_folder, working_in
@@ -93,6 +95,10 @@ class Run:
 
     def round_folder(self, round_: int) -> Path:
         return self.folder / f"round-{round_:02d}"
+
+    def begin_with(self, model: Path) -> None:
+        """Let round 1 begin with the model in a folder, which learnt other problems."""
+        copy_start(model, self.round_folder(0) / "model")
 
     def solver_folder(self, round_: int, stage: str) -> Path:
         """The folder of the solver of a round, by the stage that trains it."""

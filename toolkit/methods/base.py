@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
+from shutil import copyfile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from toolkit.nn.workers import WorkerGroup
 
 FORMAT = "warmkit-model-2"
+START_FILES = ("model.json", "training.safetensors")
 
 MOST_CONSTANTS = 1_000
 STEP_COST = 4.0  # log-probability that a step costs if nothing was learnt: shorter is likelier
@@ -162,11 +164,12 @@ def nothing(*arguments: object) -> None:
 class FitOptions:
     """How a method is fitted: everything that is not part of `FitInput`.
 
-    With `resume` a run that was stopped continues from its folder. `start` is the folder of a model of the
-    same problems to begin with; it may have known fewer equations. With several `workers` every rank calls
-    `fit` with the same arguments, each with a folder of its own: that of rank zero gets the model, that of
-    each what the rank remembers. `state` is where the state to resume is, if it is not in the folder.
-    `on_batch` is called with the number of problems done since the last call.
+    With `resume` a run that was stopped continues from its folder. `start` is the folder of a model to begin
+    with; it may have known fewer equations. One that learnt other problems comes without what it remembers of
+    them (`copy_start`). With several `workers` every rank calls `fit` with the same arguments, each with a
+    folder of its own: that of rank zero gets the model, that of each what the rank remembers. `state` is
+    where the state to resume is, if it is not in the folder. `on_batch` is called with the number of problems
+    done since the last call.
     """
 
     resume: bool = False
@@ -320,6 +323,13 @@ class Untrained(StepOne):
     def load(cls, folder: Path, device: "torch.device | None" = None) -> Self:
         _, config, origin, history = cls.described(folder)
         return cls(config, origin, history)
+
+
+def copy_start(model: Path, folder: Path) -> None:
+    """Copy a model to a new folder for `FitOptions.start`, without what it remembers of its problems."""
+    folder.mkdir(parents=True)
+    for name in START_FILES:
+        copyfile(model / name, folder / name)
 
 
 def read_model(folder: Path, shape: type[ModelDescription] = ModelDescription) -> dict[str, Any]:

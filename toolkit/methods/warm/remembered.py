@@ -40,6 +40,11 @@ def remove_other_memories(folder: Path, epoch: int) -> None:
             path.unlink(missing_ok=True)
 
 
+def has_memory(folder: Path) -> bool:
+    """Whether a model remembers paths. One that learnt other problems is given without what it remembers."""
+    return any(_NAME.fullmatch(path.name) for path in folder.glob(FILES))
+
+
 def group_size(workers: WorkerGroup) -> dict[str, Tensor]:
     """What training.safetensors says of the workers."""
     return {"workers": torch.tensor(workers.world_size)}

@@ -28,6 +28,7 @@ import torch
 from torch import Tensor
 
 from toolkit.data import Vocabulary, vocabulary_of
+from toolkit.data.vocabulary import described_vocabulary
 from toolkit.methods.base import HISTORY, Epoch, FitInput, FitOptions, Origin, no_problems
 from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm.config import WarmConfig
@@ -36,7 +37,13 @@ from toolkit.methods.warm.memory import Memory
 from toolkit.methods.warm.method import Warm
 from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.policy import Encoded, Policy
-from toolkit.methods.warm.remembered import group_size, load_memory, remove_other_memories, save_memory
+from toolkit.methods.warm.remembered import (
+    group_size,
+    has_memory,
+    load_memory,
+    remove_other_memories,
+    save_memory,
+)
 from toolkit.methods.warm.sharded import prepared_shard
 from toolkit.methods.warm.shards import Shard, shard_of
 from toolkit.nn.batches import Batch, like_lengths
@@ -56,7 +63,11 @@ def train(
         raise no_problems()
     config, workers = method.settings(data.config), options.workers or ALONE
     data, device = replace(data, config=config), options.device or torch.device("cpu")
-    vocabulary = _vocabulary(data, config.train.min_count)
+    state = options.state or folder if options.resume else None
+    if state is not None:
+        method.check_same(state, data)
+    before = state or options.start
+    vocabulary = _vocabulary(method, data, config.train.min_count, before)
     with seeded(data.seed, 0):
         policy = method.new_network(len(vocabulary), data.constants, config).to(device)
     warm = method(policy, vocabulary, config, Origin.of(data))
@@ -66,11 +77,9 @@ def train(
     layout, longest = policy.layout, config.model.max_steps
     owned, kept = len(workers.owned(data.size)), max(config.train.memory, 1)
     memory = Memory(owned, kept, longest, device, layout.codes(longest))
-    state = options.state or folder if options.resume else None
-    if state is not None:
-        method.check_same(state, data)
-    is_new = state is None and options.start is None and config.train.search > 0
-    shard = _shard(data, vocabulary, layout, config, workers, memory if is_new else None)
+    remembers = before is not None and has_memory(before)
+    searches = state is None and not remembers and config.train.search > 0
+    shard = _shard(data, vocabulary, layout, config, workers, memory if searches else None)
     counts = shard.tensors.counts
     keep_freed_memory()  # not before: what reading leaves would be kept as well
     if state is not None:
@@ -79,8 +88,9 @@ def train(
         if folder is not None and workers.is_rank_zero:
             warm.save(folder)  # a kill may have come between the state and the model of its last epoch
     elif options.start is not None:
-        extra, before = load_training(options.start, policy, None, HISTORY)
-        load_memory(options.start, len(before), extra, memory, workers, layout, counts)
+        extra, history = load_training(options.start, policy, None, HISTORY)
+        if remembers:
+            load_memory(options.start, len(history), extra, memory, workers, layout, counts)
     run = _Training(shard, data.seed, config, policy, optimizer, memory, device, workers, options.on_batch)
     for epoch in range(len(warm.history) + 1, config.train.epochs + 1):
         warm.history.append(run.epoch(epoch))
@@ -92,7 +102,13 @@ def train(
     return warm
 
 
-def _vocabulary(data: FitInput | PreparedInput, min_count: int) -> Vocabulary:
+def _vocabulary(
+    method: type[Warm], data: FitInput | PreparedInput, min_count: int, before: Path | None
+) -> Vocabulary:
+    """That of the model in the folder `before`, if there is one."""
+    if before is not None:
+        described = method.described(before)[0]
+        return described_vocabulary(before / "model.json", "model", described["vocabulary"])
     if isinstance(data, PreparedInput):
         return data.problems.vocabulary(min_count)
     return vocabulary_of(data.problems, min_count)
