@@ -277,10 +277,11 @@ def test_a_method_of_ones_own_is_trained_and_generates_like_any_other(monkeypatc
     assert model.history[-1].reached == pytest.approx(2 / 3)
     table = generate(model, frame)
     assert table.schema == CANDIDATES
-    assert table.select("problem_id", "equation", "template", "posterior", "origin").rows() == [
-        ("1", "5 + 6", "N0 + N1", 1.0, "sums"),
-        ("2", "1 + 2 + 4", "N0 + N1 + N2", 1.0, "sums"),
+    assert table.select("problem_id", "equation", "template", "origin").rows() == [
+        ("1", "5 + 6", "N0 + N1", "sums"),
+        ("2", "1 + 2 + 4", "N0 + N1 + N2", "sums"),
     ]
+    assert table["posterior"].is_between(0.9, 0.999).all()  # the only class of a problem may be wrong
     again = load_model(tmp_path)
     assert again.config == SumsConfig(most=3)
     assert generate(again, frame).equals(table)
