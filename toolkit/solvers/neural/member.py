@@ -80,6 +80,7 @@ def make_lessons(solver: "type[NeuralSolver]", data: SolverInput) -> Lessons:
         vocabulary = vocabulary_of(problems, config.min_count, config.joined)
     else:
         vocabulary = pretrained_vocabulary(Path(config.encoder.folder))
+        _check_encoders(solver, len(vocabulary), problems.constants, config)
     examples = make_examples(data, config, Tokens(problems.constants))
     if not len(examples.row):
         raise WarmkitError("There is no equation to learn from.", "no-equations")
@@ -95,6 +96,16 @@ def make_lessons(solver: "type[NeuralSolver]", data: SolverInput) -> Lessons:
         (~is_held_out).nonzero().squeeze(1),
         examples.problems[is_held_out],
     )
+
+
+def _check_encoders(
+    solver: "type[NeuralSolver]", words: int, constants: tuple[Constant, ...], config: SizedConfig
+) -> None:
+    """Fail before anything is trained if a network does not take a pretrained encoder."""
+    with torch.device("meta"):
+        networks = new_networks(solver, words, constants, config, seed=0)
+    if not all(isinstance(network.encoder, Bert) for network in networks):
+        raise WarmkitError("encoder: a network of this solver has an encoder of its own. Take another kind.")
 
 
 def _held_out(problems: int, share: float, seed: int) -> Tensor:
@@ -155,7 +166,8 @@ def train_member(
     is_warm = folder is not None and (folder / START).exists()
     network = load_network(folder / START, build) if folder is not None and is_warm else build()
     if config.encoder is not None and not is_warm:
-        _load_pretrained(network, Path(config.encoder.folder), lessons.vocabulary)
+        assert isinstance(network.encoder, Bert)  # `make_lessons` has seen to it
+        load_pretrained(network.encoder, Path(config.encoder.folder), lessons.vocabulary.words)
     network.to(device)
     averaged, best = deepcopy(network), deepcopy(network)
     for kept in (averaged, best):
@@ -195,14 +207,6 @@ def train_member(
     if history:
         on_progress(SolverProgress(total, total, **history[-1], epochs=len(history)))
     return best
-
-
-def _load_pretrained(network: EquationNetwork, folder: Path, vocabulary: Vocabulary) -> None:
-    if not isinstance(network.encoder, Bert):
-        raise WarmkitError(
-            "encoder: a network of this solver has an encoder of its own. Take gts or graph2tree."
-        )
-    load_pretrained(network.encoder, folder, vocabulary.words)
 
 
 def _groups(network: EquationNetwork) -> list[list[nn.Parameter]]:
