@@ -50,7 +50,6 @@ GROUPS = {
     "tests/cluster/test_solver.py": "Ray session",
     "tests/tune/test_command.py": "Ray session",
     "tests/paper/test_spread.py": "Ray session",
-    "tests/cluster/test_killed.py": "Ray kills",
     "tests/cluster/": "Ray clusters",
 }
 

@@ -5,11 +5,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import LONGEST, without_ray
 
 from toolkit.cluster.folder import session_folder
+from toolkit.cluster.session import ClusterSpec, start
+from toolkit.errors import WarmkitError
 
 SESSION = """
 import json, sys
@@ -82,3 +85,23 @@ def test_without_workers_ray_is_not_imported():
     code = "import sys, toolkit.compute, toolkit.cli.train, toolkit.cli.loop; print('ray' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("slow", [1, 2])
+def test_a_node_that_a_busy_machine_starts_too_slowly_is_started_once_more(monkeypatch, tmp_path, slow):
+    """Ray can't be made to be slow, so it is not Ray here."""
+    calls: list[str] = []
+
+    def init(*arguments, **settings):
+        calls.append("init")
+        if calls.count("init") <= slow:
+            raise Exception("The current node timed out during startup. This could happen because …")
+        return "started"
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, shutdown=lambda: calls.append("end")))
+    if slow < 2:
+        assert start(ClusterSpec(), tmp_path) == "started"
+    else:
+        with pytest.raises(WarmkitError, match="Ray: it could not be started: The current node timed out"):
+            start(ClusterSpec(), tmp_path)
+    assert calls == ["init", "end", "init"]

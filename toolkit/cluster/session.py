@@ -22,6 +22,7 @@ OBJECT_STORE = 256 * 2**20  # bytes; Ray would take 30 % of the memory
 RESTARTS = 3  # of a worker that has died
 PATIENCE = 5.0  # seconds until an address counts as dead
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of storage
+TOO_SLOW = "timed out during startup"  # in Ray's error for a node that a busy machine did not start in time
 STORAGE_ERROR = re.compile(r"(OS|FileNotFound|Permission|NotADirectory)Error: ")  # in Ray's errors
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -113,14 +114,15 @@ def start(spec: ClusterSpec, folder: Path, **settings: Any) -> Any:
         if spec.address is not None:
             check_reachable(spec.address)
             return ray.init(address=spec.address, **quiet)
-        return ray.init(
-            "local",
-            include_dashboard=spec.dashboard,
-            object_store_memory=OBJECT_STORE,
-            _temp_dir=str(ray_folder(folder)),
-            **quiet,
-            **settings,
-        )
+        own: dict[str, Any] = {"include_dashboard": spec.dashboard, "object_store_memory": OBJECT_STORE}
+        own |= {"_temp_dir": str(ray_folder(folder))}
+        try:
+            return ray.init("local", **own, **quiet, **settings)
+        except Exception as error:
+            if TOO_SLOW not in str(error):
+                raise
+            ray.shutdown()  # another try, when what made the machine busy may be over
+            return ray.init("local", **own, **quiet, **settings)
     except (ConnectionError, TimeoutError, socket.gaierror):
         raise WarmkitError(
             f"{spec.address}: there is no Ray cluster at this address, or it can't be reached. "
