@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from toolkit.equations import parse_template
+from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import DEFAULT, FEATURES, Ranker, Reading
 
 NUMBERS = [Fraction(8), Fraction(2), Fraction(50)]
+IGNORANT = Ranker(Plausibility({}), Coherence({}))
 
 
 def reading(template: str, value: object, *masses: float) -> Reading:
@@ -19,17 +21,19 @@ def reading(template: str, value: object, *masses: float) -> Reading:
 
 def feature(name: str, *readings: Reading) -> list[float]:
     """Its values, as the scores of a ranker that knows nothing else."""
-    return Ranker(Plausibility({}), {name: 1.0}).scores(readings, NUMBERS).tolist()
+    return IGNORANT.weighted({name: 1.0}).scores(readings, NUMBERS).tolist()
 
 
-def test_by_default_probability_and_plausibility_count_alike():
+def test_by_default_probability_plausibility_and_coherence_count():
     plausibility = Plausibility({"whole: whole": 90, "whole: negative": 10})
-    ranker = Ranker(plausibility)
+    coherence = Coherence({"- value whole": 0.7, "- value negative": -3.0})
+    ranker = Ranker(plausibility, coherence)
     right, wrong = reading("N0 - N1", Fraction(6), 0.4), reading("N1 - N0", Fraction(-6), 0.6)
     scores = ranker.scores([right, wrong], NUMBERS)
-    for score, one in zip(scores, (right, wrong), strict=True):
+    for score, one, ratio in zip(scores, (right, wrong), (0.7, -3.0), strict=True):
         prior = plausibility.log_prior(float(one.value), NUMBERS)
-        assert score == pytest.approx(math.log(one.masses[0]) + prior)
+        parts = {"probability": math.log(one.masses[0]), "plausibility": prior, "coherence": ratio}
+        assert score == pytest.approx(sum(DEFAULT[name] * part for name, part in parts.items()))
     assert scores[0] > scores[1]
     assert {name: weight for name, weight in ranker.weights.items() if weight} == DEFAULT
 
@@ -69,8 +73,7 @@ def test_held_out_problems_teach_what_tells_right_from_wrong():
     rng = np.random.default_rng(0)
     lazy, whole = reading("N0 + N1", Fraction(10), 0.6), reading("N0 + N1 + N2", Fraction(60), 0.4)
     found = [([lazy, whole], NUMBERS, np.array([is_lazy, not is_lazy])) for is_lazy in rng.random(300) < 0.2]
-    before = Ranker(Plausibility({}))
-    after = before.fitted(found)
+    before, after = IGNORANT, IGNORANT.fitted(found)
     assert before.scores([lazy, whole], NUMBERS).argmax() == 0
     assert after.scores([lazy, whole], NUMBERS).argmax() == 1
     assert after.weights["unused"] < 0
@@ -78,7 +81,7 @@ def test_held_out_problems_teach_what_tells_right_from_wrong():
 
 
 def test_problems_without_a_choice_teach_nothing():
-    ranker, only = Ranker(Plausibility({})), reading("N0", Fraction(8), 0.5)
+    ranker, only = IGNORANT, reading("N0", Fraction(8), 0.5)
     found = [
         ([only], NUMBERS, np.array([True])),
         ([only], NUMBERS, np.array([False])),
@@ -90,5 +93,5 @@ def test_problems_without_a_choice_teach_nothing():
 
 def test_few_problems_hardly_move_the_default():
     lazy, whole = reading("N0 + N1", Fraction(10), 0.5), reading("N0 + N1 + N2", Fraction(60), 0.5)
-    fitted = Ranker(Plausibility({})).fitted([([lazy, whole], NUMBERS, np.array([False, True]))])
+    fitted = IGNORANT.fitted([([lazy, whole], NUMBERS, np.array([False, True]))])
     assert all(abs(weight - DEFAULT.get(name, 0.0)) < 0.2 for name, weight in fitted.weights.items())

@@ -26,6 +26,7 @@ from toolkit.solvers.base import (
     SolverProgress,
     TrainElsewhere,
 )
+from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.neural.config import SolverConfig
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.published import Gts
@@ -54,7 +55,7 @@ class LbfSolver(Solver):
         self.model, self.plausibility = model, plausibility
         settings = SolverConfig(beam=model.config.beam, max_tokens=model.config.max_tokens)
         model.network.eval()
-        ranker = Ranker(plausibility)
+        ranker = Ranker(plausibility, Coherence({}))
         self._reader = Gts([model.network], model.vocabulary, ranker, settings, model.constants)
 
     @classmethod

@@ -14,6 +14,22 @@ from toolkit.equations import as_float
 
 SMOOTHING = 0.5  # of a problem: a kind that was never seen is rare, not impossible
 KINDS = 12  # about: (negative, zero, small, fraction, whole, none) × given already or not
+NEAR = 1e-9  # floats so near are the same number
+
+
+def is_whole(value: float) -> bool:
+    return abs(value - round(value)) < 1e-6
+
+
+def kind_of(value: float) -> str:
+    """The kind of a finite number."""
+    if abs(value) < NEAR:
+        return "zero"
+    if value < 0:
+        return "negative"
+    if is_whole(value):
+        return "whole"
+    return "small" if value < 1 else "fraction"
 
 
 def value_kind(value: float | None, numbers: Sequence[Fraction]) -> str:
@@ -21,16 +37,8 @@ def value_kind(value: float | None, numbers: Sequence[Fraction]) -> str:
     over = "whole" if all(number.denominator == 1 for number in numbers) else "broken"
     if value is None:
         return f"{over}: none"
-    if abs(value) < 1e-9:
-        kind = "zero"
-    elif value < 0:
-        kind = "negative"
-    elif abs(value - round(value)) < 1e-6:
-        kind = "whole"
-    else:
-        kind = "small" if value < 1 else "fraction"
-    given = any(abs(as_float(number) - value) < 1e-9 for number in numbers)
-    return f"{over}: {kind}{', given' if given else ''}"
+    given = any(abs(as_float(number) - value) < NEAR for number in numbers)
+    return f"{over}: {kind_of(value)}{', given' if given else ''}"
 
 
 class Plausibility:

@@ -1,10 +1,10 @@
 """Which of the equations that networks propose is right: a log-linear model of what is known of each.
 
 The right answer is among the beams far more often than it is the likeliest one. By default a class is ranked
-by its probability times the plausibility of its value. Problems that were held out from training say how far
-to trust both, and what else tells right from wrong: numbers that are not used, a value that is far larger
-than all numbers of the text. The weights are those of a conditional logit (McFadden 1974) over the classes of
-each held-out problem, with a penalty on their distance from that default.
+by its probability, the plausibility of its value, and the coherence of its steps. Problems that were held out
+from training say how far to trust each, and what else tells right from wrong: numbers that are not used, a
+value that is far larger than all numbers of the text. The weights are those of a conditional logit (McFadden
+1974) over the classes of each held-out problem, with a penalty on their distance from that default.
 """
 
 import math
@@ -18,12 +18,14 @@ import numpy.typing as npt
 from toolkit.equations import Const, Expr, Pi, Ref, as_float, count_operators
 from toolkit.equations.evaluate import Number
 from toolkit.equations.tree import decimal_places, postorder
+from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.plausibility import Plausibility
 
 FEATURES = (
     "probability",  # logarithm of the mean over the networks
     "agreement",  # the mean of their logarithms, less that: 0 if all networks give the class the same
     "plausibility",  # of the kind of value
+    "coherence",  # of the numbers that its steps put together
     "unused",  # numbers of the text that are not used
     "reused",  # times that a number is used again
     "constants",
@@ -32,7 +34,7 @@ FEATURES = (
     "below",  # and below the smallest one
     "digits",  # pairs of significant digits that the value has more than any number of the text
 )
-DEFAULT = {"probability": 1.0, "plausibility": 1.0}
+DEFAULT = {"probability": 1.0, "plausibility": 0.5, "coherence": 1.0}  # by folds of AllArith
 PENALTY = 3.0  # on squared distances; a held-out problem weighs 1
 LEAST_MASS = 1e-4  # of a network that did not find the class, for the mean of logarithms
 MOST_POWERS, MOST_DIGITS = 4.0, 6  # beyond these a value is just odd
@@ -52,8 +54,10 @@ class Reading:
 class Ranker:
     """Scores of readings; the softmax over those of a problem is their probability."""
 
-    def __init__(self, plausibility: Plausibility, weights: Mapping[str, float] | None = None) -> None:
-        self.plausibility = plausibility
+    def __init__(
+        self, plausibility: Plausibility, coherence: Coherence, weights: Mapping[str, float] | None = None
+    ) -> None:
+        self.plausibility, self.coherence = plausibility, coherence
         self.weights = {name: (weights or DEFAULT).get(name, 0.0) for name in FEATURES}
 
     def scores(self, readings: Sequence[Reading], numbers: Sequence[Fraction]) -> Floats:
@@ -75,19 +79,23 @@ class Ranker:
             return self
         default = np.array([DEFAULT.get(name, 0.0) for name in FEATURES])
         weights = _conditional_logit(useful, default, PENALTY)
-        return Ranker(self.plausibility, dict(zip(FEATURES, weights.tolist(), strict=True)))
+        return self.weighted(dict(zip(FEATURES, weights.tolist(), strict=True)))
+
+    def weighted(self, weights: Mapping[str, float]) -> "Ranker":
+        return Ranker(self.plausibility, self.coherence, weights)
 
     def _features(self, readings: Sequence[Reading], numbers: Sequence[Fraction]) -> Floats:
         """[K, FEATURES]."""
-        sizes = [abs(as_float(number)) for number in numbers if number]
+        values = [as_float(number) for number in numbers]
         digits = max((_digits(number) for number in numbers), default=0)
-        return np.array([self._of(reading, numbers, sizes, digits) for reading in readings]).reshape(
+        return np.array([self._of(reading, numbers, values, digits) for reading in readings]).reshape(
             len(readings), len(FEATURES)
         )
 
     def _of(
-        self, reading: Reading, numbers: Sequence[Fraction], sizes: Sequence[float], digits: int
+        self, reading: Reading, numbers: Sequence[Fraction], values: Sequence[float], digits: int
     ) -> tuple[float, ...]:
+        sizes = [abs(number) for number in values if number]
         leaves = list(postorder(reading.template))
         used = [leaf.index for leaf in leaves if isinstance(leaf, Ref)]
         log_mass = math.log(max(sum(reading.masses) / len(reading.masses), 1e-300))
@@ -104,6 +112,7 @@ class Ranker:
             log_mass,
             agreement,
             self.plausibility.log_prior(value, numbers),
+            self.coherence.log_ratio(reading.template, values),
             len(numbers) - len(set(used)),
             len(used) - len(set(used)),
             sum(isinstance(leaf, Const | Pi) for leaf in leaves),

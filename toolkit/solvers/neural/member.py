@@ -31,6 +31,7 @@ from toolkit.nn.tokens import Tokens
 from toolkit.nn.weights import load_network
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import SolverInput, SolverProgress
+from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.evaluate import outcomes
 from toolkit.solvers.neural.config import SizedConfig
 from toolkit.solvers.neural.examples import Examples, make_examples
@@ -232,7 +233,8 @@ def _held_out_answers(
         return None
     problems = lessons.data.problems.take(workers.own(lessons.held_out).tolist())
     greedy = lessons.config.model_copy(update={"beam": 1})
-    alone = solver([network], lessons.vocabulary, Ranker(Plausibility({})), greedy, problems.constants)
+    ranker = Ranker(Plausibility({}), Coherence({}))
+    alone = solver([network], lessons.vocabulary, ranker, greedy, problems.constants)
     right = int(outcomes(alone, problems).answers.sum()) if len(problems) else 0
     return workers.sum(right)[0] / len(lessons.held_out)
 

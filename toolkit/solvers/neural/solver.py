@@ -33,6 +33,7 @@ from toolkit.solvers.base import (
     SolverInput,
     TrainElsewhere,
 )
+from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.neural.config import SizedConfig, SolverConfig
 from toolkit.solvers.neural.folder import forget_training
 from toolkit.solvers.neural.retrieval import Learnt, Retrieval
@@ -52,6 +53,7 @@ BATCH = 64
 class NeuralDescription(SolverDescription):
     vocabulary: list[str]
     answers: dict[str, Annotated[float, Field(ge=0)]]
+    steps: dict[str, Annotated[float, Field(allow_inf_nan=False)]]  # `Coherence.ratios`
     ranking: dict[Literal[FEATURES], Annotated[float, Field(allow_inf_nan=False)]]  # type: ignore[valid-type]
     learnt: list[tuple[str, str]] = Field(max_length=100_000_000)  # words and template, for retrieval
 
@@ -221,6 +223,7 @@ class NeuralSolver(Solver):
             answers=self.ranker.plausibility.counts,
             learnt=[(" ".join(one.words), show(one.template)) for one in self.learnt],
             ranking=self.ranker.weights,
+            steps=self.ranker.coherence.ratios,
             vocabulary=self.vocabulary.words,
         )
         forget_training(folder)
@@ -242,7 +245,7 @@ class NeuralSolver(Solver):
             return nn.ModuleList(networks)
 
         load_network(folder / "weights.safetensors", build).to(device or "cpu").eval()
-        ranker = Ranker(Plausibility(written["answers"]), written["ranking"])
+        ranker = Ranker(Plausibility(written["answers"]), Coherence(written["steps"]), written["ranking"])
         return cls(networks, vocabulary, ranker, sized, constants, _learnt(written["learnt"], folder))
 
 

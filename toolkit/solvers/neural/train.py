@@ -17,6 +17,7 @@ from toolkit.nn.network import EquationNetwork
 from toolkit.nn.tokens import Tokens
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
+from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.neural.folder import begin, network_folder, training_folder, write_data
 from toolkit.solvers.neural.member import Lessons, make_lessons, new_networks, train_member
 from toolkit.solvers.neural.processes import train_in_processes
@@ -67,7 +68,7 @@ def train(
 
             networks.append(train_member(solver, lessons, member, device, own, report, workers or ALONE))
     answered = problems.take(lessons.examples.problems.tolist())
-    ranker = Ranker(Plausibility.fit(answered.answers, answered.numbers))
+    ranker = Ranker(Plausibility.fit(answered.answers, answered.numbers), _coherence(lessons))
     learnt = _learnt(lessons) if config.retrieval else []
     fitted = solver(networks, lessons.vocabulary, ranker, config, problems.constants, learnt)
     if workers is None:  # whoever sent the workers ranks beams once, with their networks
@@ -79,7 +80,7 @@ def _learnt_ranking(solver: NeuralSolver, lessons: Lessons) -> Ranker:
     """How the beams of held-out problems are best ranked; no network has learnt their equations."""
     ranker, config = solver.ranker, lessons.config
     if config.ranking == "probability":
-        return Ranker(ranker.plausibility, {"probability": 1.0})
+        return ranker.weighted({"probability": 1.0})
     if config.ranking == "plausible" or not len(lessons.held_out):
         return ranker
     problems = lessons.data.problems.take(lessons.held_out.tolist())
@@ -94,6 +95,19 @@ def _learnt_ranking(solver: NeuralSolver, lessons: Lessons) -> Ranker:
                 solver.readings(problems, config.beam), problems.numbers, problems.answers, strict=True
             )
         ]
+    )
+
+
+def _coherence(lessons: Lessons) -> Coherence:
+    """Of the steps of the equations that are learnt, not of those that are held out."""
+    examples, problems = lessons.examples, lessons.data.problems
+    tokens, weight = Tokens(problems.constants), examples.weight.tolist()
+    return Coherence.fit(
+        (
+            problems.numbers[row],
+            [(tokens.decode(examples.prefixes[i]), weight[i]) for i in examples.of_problem[row]],
+        )
+        for row in examples.problems[lessons.learnt].tolist()
     )
 
 
