@@ -75,9 +75,10 @@ def test_every_solver_has_the_settings_of_its_paper():
         if issubclass(solver, NeuralSolver)
         for sized in [solver.sized(SolverConfig(), 0)]
     }
-    assert sizes["math-en"] == (3, 0) and sizes["dns"] == sizes["t-rnn"] == (2, 0.7)
-    assert sizes["gts"] == sizes["graph2tree"] == sizes["aligned"] == sizes["seq2tree"] == (2, 0)
+    assert sizes["math-en"] == (3, 0) and sizes["dns"] == sizes["t-rnn"] == (4, 0.7)
+    assert sizes["gts"] == sizes["graph2tree"] == sizes["aligned"] == sizes["seq2tree"] == (4, 0)
     assert Dns.sized(SolverConfig(retrieval=0, members=1), 0).retrieval == 0
+    assert [SolverConfig().sized(problems).members for problems in (500, 20_000)] == [4, 2]
 
 
 def test_the_likeliest_output_of_math_en_wins(problems):

@@ -9,8 +9,9 @@ from toolkit.config import Section
 from toolkit.nn.pretrained import PretrainedEncoder, read_pretrained
 
 MANY = 10_000  # problems
-ANY_PROBLEMS = {"members": 2, "retrieval": 0.0}
+ANY_PROBLEMS = {"retrieval": 0.0}
 FEW_PROBLEMS = {
+    "members": 4,
     "hidden": 128,
     "epochs": 50,
     "dropout": 0.4,
@@ -19,6 +20,7 @@ FEW_PROBLEMS = {
     "lr": 2e-3,
 }
 MANY_PROBLEMS = {
+    "members": 2,
     "hidden": 256,
     "epochs": 20,
     "dropout": 0.3,
@@ -85,7 +87,7 @@ class SolverConfig(Section):
     beam: int = Field(10, ge=1, le=1_000, description="beams at test time; Xie and Sun: 5")
     ranking: Literal["probability", "plausible", "learnt"] = Field(
         "learnt",
-        description="of beams: by probability, by the kind of value as well, or as held-out problems teach",
+        description="of beams: by probability, by values and numbers as well, or as held-out problems teach",
     )
     target: Literal["best", "posterior"] = Field(
         "posterior", description="learn a problem's likeliest class, or all of them weighted by posterior"
@@ -105,7 +107,7 @@ class SolverConfig(Section):
         None,
         ge=1,
         le=32,
-        description="networks that differ in their seeds and vote; null: 2, of math-en 3; Xie and Sun: 1",
+        description="networks that vote; null: 4, of many problems 2, of math-en 3; Xie and Sun: 1",
     )
     retrieval: float | None = Field(
         None,
