@@ -56,9 +56,9 @@ def test_seeds_that_are_there_at_the_start_say_nothing():
     there, not_there = (curve(0.9, 1.0), curve(0.9, 1.0)), (curve(0.0, 0.9, 1.0), curve(0.0, 1.0))
     found = ratio_of([there, not_there], 0.9, labels)
     assert found.at_start == 1 and found.ratio.value == pytest.approx(10 / 9)
-    assert "1 of 2 seeds there at the start" in ratio_text(found)
+    assert "1 at the start" in ratio_text(found)
     none = ratio_of([there], 0.9, labels)
-    assert not none.is_known and none.halves is None and ratio_text(none) == "there at the start"
+    assert not none.is_known and none.halves is None and ratio_text(none) == "at the start"
 
 
 def test_a_strategy_that_never_comes_to_the_goal_is_told_as_censored():

@@ -8,12 +8,9 @@ from toolkit.labels.plan import WARM
 from toolkit.labels.sets import SUBSETS
 from toolkit.report.values import NOTHING, percent, points
 
-LABELS_HEAD = ("set", "strategy", "batch", "errors", "seeds", "right at the start → all annotated")
+NAMES_HEAD = ("set", "strategy", "batch", "errors")
 TRUST_HEAD = (
-    "set",
-    "strategy",
-    "batch",
-    "errors",
+    *NAMES_HEAD,
     "cases",
     "ECE",
     "by chance",
@@ -38,39 +35,36 @@ def to_markdown(rows: Sequence[Compared], moved: Sequence[Transferred]) -> str:
 
 def labels_head(rows: Sequence[Compared]) -> list[str]:
     goals = [f"{100 * ratio.goal:g} %" for ratio in rows[0].labels]
-    labels = [f"labels to {goal}: random / strategy" for goal in goals]
-    return [*LABELS_HEAD, *labels, *(f"seconds to {goal}" for goal in goals[-1:]), "others"]
+    labels, seconds = [f"labels to {goal}" for goal in goals], [f"seconds to {goal}" for goal in goals[-1:]]
+    return [*NAMES_HEAD, *labels, *seconds, "others", "seeds", "right at the start → all annotated"]
 
 
 def labels_row(row: Compared) -> list[str]:
     return [
-        SUBSETS[row.set].title,
-        _strategy(row),
-        str(row.batch),
-        f"{100 * row.error:g} %",
-        str(row.seeds),
-        f"{percent(row.start)} → {percent(row.full)}",
+        *_names(row),
         *map(ratio_text, row.labels),
         *map(ratio_text, row.seconds[-1:]),
         points_text(row.others),
+        str(row.seeds),
+        f"{percent(row.start)} → {percent(row.full)}",
     ]
 
 
 def trust_row(row: Compared) -> list[str]:
-    name = [SUBSETS[row.set].title, _strategy(row), str(row.batch), f"{100 * row.error:g} %"]
-    trust = row.trust
+    names, trust = _names(row), row.trust
     if trust is None:
-        return [*name, *(NOTHING for _ in TRUST_HEAD[4:])]
+        return [*names, *(NOTHING for _ in TRUST_HEAD[len(names) :])]
     single = NOTHING
     if trust.single_right is not None and trust.single_confidence is not None:
         sure, right = percent(trust.single_confidence), percent(trust.single_right)
         single = f"{trust.single}: {sure} sure, {right} right"
     figures = (trust.ece, trust.chance_ece, trust.auroc, trust.plain_ece, trust.plain_auroc)
-    return [*name, str(trust.cases), *map(_three_digits, figures), single]
+    return [*names, str(trust.cases), *map(_three_digits, figures), single]
 
 
-def _strategy(row: Compared) -> str:
-    return row.strategy if row.method == WARM else f"{row.strategy}, {row.method}"
+def _names(row: Compared) -> list[str]:
+    strategy = row.strategy if row.method == WARM else f"{row.strategy}, {row.method}"
+    return [SUBSETS[row.set].title, strategy, str(row.batch), f"{100 * row.error:g} %"]
 
 
 def transfer_row(row: Transferred) -> list[str]:
@@ -81,8 +75,8 @@ def transfer_row(row: Transferred) -> list[str]:
 def ratio_text(ratio: Ratio) -> str:
     """78 / 31 = 2.5 (1.9 to 3.4), with what is not a plain ratio told."""
     if ratio.at_start == ratio.seeds:
-        return "there at the start"
-    about = [f"{ratio.at_start} of {ratio.seeds} seeds there at the start"] if ratio.at_start else []
+        return "at the start"
+    about = [f"{ratio.at_start} at the start"] if ratio.at_start else []
     about += [f"{ratio.censored} never came there"] if ratio.censored else []
     sign = "≤" if ratio.censored else "="
     found = f"{ratio.random:.0f} / {ratio.strategy:.0f} {sign} {ratio.ratio.value:.1f}{_ends(ratio.ratio)}"

@@ -25,10 +25,11 @@ from toolkit.report.parts import meter, missing, plots, section, table, tile
 from toolkit.report.values import count, duration
 
 HOW_LABELS = (
-    "Labels that random needs for a share of what everything annotated comes to, divided by those of the "
-    "strategy, with a 95% bootstrap interval over paired seeds. Seconds are of an annotator who picks a "
-    "candidate if a right one is shown, and otherwise writes. “Others” are problems that are never asked: "
-    "their gain over random at the same labels, in points."
+    "Labels that random needs for a share of what everything annotated comes to / those of the strategy = "
+    "their ratio, with a 95% bootstrap interval over paired seeds; seeds that are there before anybody is "
+    "asked are counted (“at the start”) and left out. Seconds are of an annotator who picks a candidate if "
+    "a right one is shown, and otherwise writes. “Others” are problems that are never asked: their gain over "
+    "random at the same labels, in points."
 )
 HOW_CURVES = (
     "The share of the pool whose equation is right, by labels; the mean of all seeds that have come so far."
