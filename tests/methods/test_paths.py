@@ -2,6 +2,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolkit.data.neighbours import cost
 from toolkit.equations import DEFAULT_CONSTANTS, klass, parse, show
 from toolkit.methods.warm.explore import FoundPaths
 from toolkit.methods.warm.memory import Memory
@@ -22,6 +23,14 @@ def test_what_is_no_path_is_none():
     assert LAYOUT.path(parse("N0 ^ N1"), 2, 6) is None  # no such operator
     assert LAYOUT.path(parse("N0 + N1 + N2"), 3, 1) is None  # too long
     assert LAYOUT.path(parse("N0 + 7"), 1, 6) is None  # no such operand
+
+
+def test_a_path_costs_what_its_template_does():
+    texts = ("N0 - N1", "(N0 + 1) * N2", "π * N0 * N0", "N0 / (N1 - N2) + N3 * N3", "N1 + N1 + N1")
+    paths = torch.tensor([LAYOUT.path(parse(text), 4, 6) for text in texts])
+    costs = LAYOUT.costs(paths, torch.full((len(texts),), 4))
+    assert costs.tolist() == [cost(parse(text), 4) for text in texts]
+    assert len(set(costs.tolist())) > 3
 
 
 def test_slots_and_codes_are_inverse():

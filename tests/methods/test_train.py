@@ -33,6 +33,14 @@ def longer(config: WarmConfig, epochs: int) -> WarmConfig:
     return config.model_copy(update={"train": config.train.model_copy(update={"epochs": epochs})})
 
 
+def stop_after_an_epoch(problems, config, folder) -> None:
+    def stop(epoch):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(problems, config, folder, on_epoch=stop)
+
+
 def test_training_reaches_the_answers_and_says_so(trained, problems):
     _, folder = trained
     described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
@@ -46,7 +54,7 @@ def test_training_reaches_the_answers_and_says_so(trained, problems):
 def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(problems, config, tmp_path):
     straight, stopped = tmp_path / "straight", tmp_path / "stopped"
     train(problems, longer(config, 3), straight)
-    train(problems, longer(config, 1), stopped)
+    stop_after_an_epoch(problems, longer(config, 3), stopped)
     train(problems, longer(config, 3), stopped, resume=True)
     for file in ("training.safetensors", "memory-0003-0-of-1.safetensors"):
         whole, resumed = (load_file(folder / file) for folder in (straight, stopped))
@@ -60,7 +68,7 @@ def test_what_many_problems_remember_goes_to_several_files(problems, config, tmp
     monkeypatch.setattr("toolkit.methods.warm.remembered.PIECE", 50)
     some, straight, stopped = first(problems, 120), tmp_path / "straight", tmp_path / "stopped"
     train(some, longer(config, 2), straight)
-    train(some, longer(config, 1), stopped)
+    stop_after_an_epoch(some, longer(config, 2), stopped)
     train(some, longer(config, 2), stopped, resume=True)
     names = sorted(path.name for path in straight.glob("memory-*"))
     assert names == [f"memory-0002-0-of-1{piece}.safetensors" for piece in ("-00001", "-00002", "")]
@@ -74,7 +82,7 @@ def test_a_kill_between_the_files_of_a_checkpoint_leaves_the_one_before(
 ):
     straight, killed = tmp_path / "straight", tmp_path / "killed"
     train(problems, longer(config, 2), straight)
-    train(problems, longer(config, 1), killed)
+    stop_after_an_epoch(problems, longer(config, 2), killed)
 
     def kill(*arguments):
         raise KeyboardInterrupt
@@ -114,6 +122,31 @@ def test_a_model_of_other_problems_gives_its_weights_and_words_and_nothing_that_
     assert again.vocabulary == large.vocabulary
     resumed = train(few, longer(config, 2), tmp_path / "model", start=start, resume=True)
     assert resumed.vocabulary == large.vocabulary and len(resumed.history) == 2
+
+
+def test_luck_is_not_believed_too_soon(problems):
+    """In every problem several equations give the answer; N0 + N1 * N2 alone does in all of them."""
+    drawn = random.Random(0)
+    small = [(a, b, c) for a in range(1, 7) for b in range(1, 5) for c in range(1, 5)]
+    rows = [
+        {
+            "id": str(i),
+            "text": f"Tom has {a} pens and buys {b} packs of {c} pens each",
+            "answer": float(a + b * c),
+            "equation": None,
+            "lang": "en",
+        }
+        for i, (a, b, c) in enumerate(drawn.sample(small, 80))
+    ]
+    lucky = ProblemSet(pl.DataFrame(rows, schema=problems.table.schema))
+    settings = (*TINY, "train.batch=16", "train.epochs=10")
+    right = {}
+    for temperature in (1, 10):
+        config = load_config(WarmConfig, None, (*settings, f"train.temperature={temperature}"))
+        model = Warm.fit(FitInput(lucky, {}, config))
+        tops = [of.scored[0].klass for of in generate(model, lucky)]
+        right[temperature] = tops.count(klass(parse("N0 + N1 * N2")))
+    assert right[10] > 70 and right[10] > right[1], right
 
 
 def test_nothing_of_the_global_random_state_is_touched(problems, config, tmp_path):

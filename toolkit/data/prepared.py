@@ -25,7 +25,7 @@ from toolkit.storage.description import Description, damaged, read_description
 from toolkit.storage.files import read_bytes
 from toolkit.storage.tables import as_schema, guarded
 
-FORMAT = "warmkit-prepared-1"
+FORMAT = "warmkit-prepared-2"
 DESCRIPTION = "prepared.json"
 WORDS = "words.parquet"
 

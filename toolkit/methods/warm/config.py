@@ -54,6 +54,9 @@ class TrainConfig(Section):
         8, ge=0, le=1_000, description="paths kept for each problem; paper: 0, only this epoch's"
     )
     search: int = Field(3, ge=0, le=3, description="operators of the search that fills the memory; paper: 0")
+    temperature: float = Field(
+        10.0, ge=1, le=1_000, description="of the first epoch: found paths count alike; paper: 1"
+    )
     penalty: float = Field(
         0.0, ge=0, le=1_000, description="weight of the reward -1 of a failed path; paper: 1"
     )

@@ -68,7 +68,8 @@ class Warm(Neural["Policy"]):
     @classmethod
     def warm_started(cls, config: Section, epochs: int) -> WarmConfig:
         settings = cls.settings(config)
-        return settings.model_copy(update={"train": settings.train.model_copy(update={"epochs": epochs})})
+        changed = {"epochs": epochs, "temperature": 1.0}  # the model that it starts from has made up its mind
+        return settings.model_copy(update={"train": settings.train.model_copy(update=changed)})
 
     @classmethod
     def fit(cls, data: FitInput, folder: Path | None = None, options: FitOptions = DEFAULT_OPTIONS) -> Self:

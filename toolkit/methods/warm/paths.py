@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from toolkit.data.neighbours import COSTS
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import Constant, EquationError, Expr, Op, Ref
 from toolkit.equations.forms import to_steps
@@ -56,6 +57,18 @@ class Layout:
         is_end = (paths == -1).all(-1)
         goes_on = is_end[..., :-1] & ~is_end[..., 1:]
         return bool((is_step | is_end).all()) and not bool(goes_on.any())
+
+    def costs(self, paths: Tensor, counts: Tensor) -> Tensor:
+        """What paths [K, T, 3] in codes cost, if nothing is learnt, for problems with so many numbers [K]."""
+        operands = paths[..., 1:].flatten(1)
+        is_number = (operands >= self.first_number) & (operands < self.first_result)
+        number = torch.where(is_number, operands - self.first_number, MAX_NUMBERS)
+        is_used = torch.zeros(len(paths), MAX_NUMBERS + 1, dtype=torch.bool).scatter(1, number, True)
+        uses, used = is_number.sum(1), is_used[:, :MAX_NUMBERS].sum(1)
+        constants = ((operands >= 0) & (operands < self.first_number)).sum(1)
+        steps = (paths[..., 0] >= 0).sum(1)
+        facts = torch.stack([steps, counts - used, uses - used, constants], 1)
+        return facts.float() @ torch.tensor(COSTS)
 
     def commutes(self, device: torch.device | None = None) -> Tensor:
         return torch.tensor([op in "+*" for op in self.operators], device=device)

@@ -19,7 +19,6 @@ from toolkit.data.prepared import PREPARED, PreparedSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.vocabulary import FIRST_NUMBER_AT, UNKNOWN_AT
 from toolkit.equations import Constant, parse_template
-from toolkit.methods.base import STEP_COST
 from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.memory import Memory
@@ -68,7 +67,7 @@ def prepared_shard(
     shard = _FilledShard(sizes, vocabulary, layout, config.model.max_steps, not data.known.is_empty)
     for _, part in _owned(data.problems, tuple(PREPARED), workers):
         if memory is not None:
-            shard.remember(part["paths"], memory)
+            shard.remember(part["paths"], part["values"].list.len(), memory)
         shard.add(part)
         if shard.gold is not None:
             shard.add_gold(data.known.chosen(part), part["values"].list.len())
@@ -169,14 +168,15 @@ class _FilledShard:
         )
         return Shard(self.lengths, tensors, self.gold)
 
-    def remember(self, lists: pl.Series, memory: Memory) -> None:
+    def remember(self, lists: pl.Series, numbers: pl.Series, memory: Memory) -> None:
         """Put what search found for the next rows into an empty memory: its order is that of the memory."""
         flat = lists.explode().drop_nulls().to_numpy(writable=True)
         paths = torch.from_numpy(flat).long().view(-1, self.longest, 3)
         counts = lists.list.len().cast(pl.Int64).to_numpy() // (3 * self.longest)
         row = self.count + np.repeat(np.arange(len(lists)), counts)
         column = np.arange(len(row)) - np.repeat(counts.cumsum() - counts, counts)
-        likely = -STEP_COST * (paths[:, :, 0] >= 0).sum(1).float()
+        of_path = np.repeat(numbers.cast(pl.Int64).to_numpy(), counts)
+        likely = -self.layout.costs(paths, torch.from_numpy(of_path))
         memory.put(torch.from_numpy(row), torch.from_numpy(column), paths, likely)
 
     def add_gold(self, gold: pl.Series, counts: pl.Series) -> None:

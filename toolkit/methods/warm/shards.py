@@ -7,7 +7,7 @@ from torch import Tensor
 
 from toolkit.data import ProblemSet, Vocabulary
 from toolkit.equations import search
-from toolkit.methods.base import STEP_COST, FitInput
+from toolkit.methods.base import FitInput
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.explore import FoundPaths
 from toolkit.methods.warm.memory import Memory
@@ -73,19 +73,17 @@ def _fill(memory: Memory, problems: ProblemSet, layout: Layout, config: WarmConf
 
 
 def search_paths(problems: ProblemSet, layout: Layout, config: WarmConfig) -> FoundPaths:
-    """The candidates of exhaustive search as paths in codes, the shorter the likelier."""
+    """The candidates of exhaustive search as paths in codes, the simpler the likelier."""
     longest = config.model.max_steps
     found = search(problems.numbers, problems.answers, config.train.search, layout.constants)
-    rows, paths, lengths = [], [], []
+    rows, of_rows, counts = [], [], []
     for row, (values, candidates) in enumerate(zip(problems.numbers, found, strict=True)):
         for candidate in candidates:
             path = layout.path(candidate.template, len(values), longest)
             if path is not None:
                 rows.append(row)
-                paths.append(path)
-                lengths.append(sum(step[0] >= 0 for step in path))
-    return FoundPaths(
-        torch.tensor(rows, dtype=torch.long),
-        torch.tensor(paths, dtype=torch.long).view(-1, longest, 3),
-        -STEP_COST * torch.tensor(lengths, dtype=torch.float),
-    )
+                of_rows.append(path)
+                counts.append(len(values))
+    paths = torch.tensor(of_rows, dtype=torch.long).view(-1, longest, 3)
+    likely = -layout.costs(paths, torch.tensor(counts, dtype=torch.long))
+    return FoundPaths(torch.tensor(rows, dtype=torch.long), paths, likely)

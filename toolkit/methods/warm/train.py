@@ -8,6 +8,11 @@ remembered paths once with gradients. The loss of a problem is
     D_w, not reached  +penalty · log p(the path that failed)   (reward -1; the default penalty is 0)
     D_s               -log p(gold path)   (cross-entropy, Loss 2)
 
+In the first half of the epochs a temperature makes the remembered paths count more alike: each in proportion
+to p(path)^(1 / temperature), which falls from `train.temperature` to 1 (deterministic annealing: Ueda and
+Nakano 1998). Without it the policy believes too soon in what gives the answer by luck, as N0 + N1 + N2 does
+for N0 + N1 · N2 if the numbers are 1, 2 and 2. The paper has none.
+
 A rewarded path is rewarded in all its steps. The paper's text gives -1 to each step before the last; that
 would cancel the reward of the first step of every two-step equation.
 
@@ -31,7 +36,7 @@ from toolkit.data import Vocabulary, vocabulary_of
 from toolkit.data.vocabulary import described_vocabulary
 from toolkit.methods.base import HISTORY, Epoch, FitInput, FitOptions, Origin, no_problems
 from toolkit.methods.prepared import PreparedInput
-from toolkit.methods.warm.config import WarmConfig
+from toolkit.methods.warm.config import TrainConfig, WarmConfig
 from toolkit.methods.warm.explore import FoundPaths, explore, in_codes, path_log_prob
 from toolkit.methods.warm.memory import Memory
 from toolkit.methods.warm.method import Warm
@@ -166,6 +171,7 @@ class _Training:
         for group in self.optimizer.param_groups:
             group["lr"] = settings.lr * settings.lr_decay ** ((epoch - 1) // settings.lr_decay_every)
         total, reached = 0.0, 0.0
+        temperature = _temperature(settings, epoch)
         policy.train()
         with seeded(self.seed, epoch) as generator:
             drawing = _exploration_generator(workers, generator, self.seed, epoch)
@@ -175,7 +181,9 @@ class _Training:
                 if len(own):
                     batch = self.shard.tensors.batch(own).to(self.device)
                     gold = self.shard.gold_of(own, self.config.model.max_steps).to(self.device)
-                    losses, found = batch_losses(policy, batch, gold, self.config, self.memory, drawing)
+                    losses, found = batch_losses(
+                        policy, batch, gold, self.config, self.memory, drawing, temperature
+                    )
                     if losses.requires_grad:  # not if nothing was found and failures have no penalty
                         (losses.sum() / size).backward()
                     total += float(losses.detach().sum())
@@ -187,6 +195,12 @@ class _Training:
         total, reached = workers.sum(total, reached)
         seconds, count = time.perf_counter() - start, len(self.shard.lengths)
         return Epoch(epoch, total / count, reached / count, seconds, count / seconds)
+
+
+def _temperature(settings: TrainConfig, epoch: int) -> float:
+    """That of an epoch: by equal ratios down to 1, where it is in the second half."""
+    done = (epoch - 1) / (settings.epochs - 1) if settings.epochs > 1 else 1.0
+    return float(settings.temperature ** max(0.0, 1 - 2 * done))
 
 
 def has_gold(gold: Tensor) -> Tensor:
@@ -209,8 +223,12 @@ def batch_losses(
     config: WarmConfig,
     memory: Memory,
     generator: torch.Generator,
+    temperature: float = 1.0,
 ) -> tuple[Tensor, Tensor]:
-    """The loss of each problem [B], and which have a path to the answer [B]; gold is [B, T, 3] in codes."""
+    """The loss of each problem [B], and which have a path to the answer [B]; gold is [B, T, 3] in codes.
+
+    Epochs can be compared by the loss: its value is that of temperature 1, its gradient that of the argument.
+    """
     encoded = model.encode(batch)
     is_gold = has_gold(gold)
     weak = (~is_gold).nonzero().squeeze(1)
@@ -239,7 +257,9 @@ def batch_losses(
     scores[:, : paths.shape[1]] = log_prob.detach().masked_fill(~present, -torch.inf)
     memory.rescore(batch.rows[weak], scores[weak])
     some = reached | failed
-    losses = -torch.logsumexp(torch.where(some.unsqueeze(1), log_prob, 0.0), 1)  # 0, not -inf: no NaN
+    log_prob = torch.where(some.unsqueeze(1), log_prob, 0.0)  # 0, not -inf: no NaN
+    losses = -temperature * torch.logsumexp(log_prob / temperature, 1)
+    losses = losses - (losses + torch.logsumexp(log_prob, 1)).detach()
     return losses * torch.where(failed, -config.train.penalty, some.float()), reached
 
 
