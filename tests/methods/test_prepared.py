@@ -13,7 +13,7 @@ from tiny import WARM
 
 from toolkit.cli import main
 from toolkit.config import load_config
-from toolkit.data import read_problems, write_table
+from toolkit.data import preparing, read_problems, write_table
 from toolkit.data.prepared import known_share
 from toolkit.data.skipped import SkippedRows
 from toolkit.data.split import chosen_gold
@@ -22,7 +22,6 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions
 from toolkit.methods.prepared import PreparedInput
 from toolkit.methods.warm import Warm
-from toolkit.methods.warm import prepare as preparing
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.prepare import prepare
 

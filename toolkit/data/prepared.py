@@ -6,8 +6,9 @@ file is compared with the digest that prepared.json has of it.
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from toolkit.data.schema import MAX_NUMBERS
+from toolkit.data.numbers import Operand, Written
+from toolkit.data.problems import ProblemSet
+from toolkit.data.schema import MAX_NUMBERS, PROBLEMS
 from toolkit.data.split import Keys, order_keys
+from toolkit.data.tokens import Masked, number_token
 from toolkit.data.vocabulary import Vocabulary, vocabulary_of_counts
 from toolkit.equations import Constant, parse_constant
 from toolkit.errors import WarmkitError
@@ -45,10 +49,13 @@ PREPARED = pl.Schema(
         "paths": pl.List(pl.Int16),  # of what search finds: its steps in codes, one path after the other
     }
 )
+READABLE = pl.Schema(
+    {name: PREPARED[name] for name in ("id", "tokens", "lang", "numbers", "written", "answer")}
+)  # what a problem is made of again: `as_problems`
 
 
 class PreparedFile(BaseModel):
-    """A file of a prepared set."""
+    """A file of a folder that is prepared."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -85,33 +92,19 @@ class PreparedSet:
         """The parts, one after the other. A part that is gone or changed is an error."""
         schema = pl.Schema({name: PREPARED[name] for name in columns})
         for part in self.parts:
-            yield self._read(part, schema)
+            yield read_prepared_table(self.folder, part, schema)
 
     def vocabulary(self, min_count: int) -> Vocabulary:
         """The vocabulary of the texts."""
-        counts = self._read(self.words, pl.Schema({"word": pl.String, "count": pl.Int64}))
+        counts = read_prepared_table(
+            self.folder, self.words, pl.Schema({"word": pl.String, "count": pl.Int64})
+        )
         return vocabulary_of_counts(dict(counts.iter_rows()), numbers=MAX_NUMBERS, min_count=min_count)
 
     def check(self) -> None:
         """Refuse files that are gone or changed, before workers are sent to them."""
         for file in (self.words, *self.parts):
-            self._content(file)
-
-    def _read(self, file: PreparedFile, schema: pl.Schema) -> pl.DataFrame:
-        path = self.folder / file.name
-        with guarded(path):
-            table = pl.read_parquet(io.BytesIO(self._content(file)), columns=list(schema))
-        return as_schema(table, schema, str(path))
-
-    def _content(self, file: PreparedFile) -> bytes:
-        path = self.folder / file.name
-        content = read_bytes(path)
-        if sha256(content).hexdigest() != file.sha256:
-            raise WarmkitError(
-                f"{path}: it is not what was prepared: it was cut off, or changed. Delete the folder "
-                f"{self.folder}, and it is prepared again."
-            )
-        return content
+            prepared_content(self.folder, file)
 
 
 @dataclass(frozen=True)
@@ -194,6 +187,64 @@ def read_prepared(folder: Path) -> PreparedSet:
         PreparedFile(**written["words"]),
         tuple(PreparedFile(**part) for part in written["parts"]),
     )
+
+
+def prepared_content(folder: Path, file: PreparedFile) -> bytes:
+    """The content of a file, which must be what was prepared."""
+    path = folder / file.name
+    content = read_bytes(path)
+    if sha256(content).hexdigest() != file.sha256:
+        raise WarmkitError(
+            f"{path}: it is not what was prepared: it was cut off, or changed. Delete the folder "
+            f"{folder}, and it is prepared again."
+        )
+    return content
+
+
+def read_prepared_table(folder: Path, file: PreparedFile, schema: pl.Schema) -> pl.DataFrame:
+    """Some columns of a file that was prepared."""
+    path = folder / file.name
+    with guarded(path):
+        table = pl.read_parquet(io.BytesIO(prepared_content(folder, file)), columns=list(schema))
+    return as_schema(table, schema, str(path))
+
+
+def readable_columns(problems: ProblemSet) -> dict[str, Sequence[object]]:
+    """The columns of READABLE."""
+    return {
+        "id": problems.ids,
+        "tokens": [" ".join(masked.tokens) for masked in problems.masked],
+        "lang": problems.langs,
+        "numbers": [" ".join(map(str, numbers)) for numbers in problems.numbers],
+        "written": [[operand.written for operand in masked.operands] for masked in problems.masked],
+        "answer": problems.answers,
+    }
+
+
+def as_problems(rows: pl.DataFrame, constants: Sequence[Constant]) -> ProblemSet:
+    """The problems in rows with the columns of READABLE, as far as networks read them.
+
+    Their texts are their tokens, where their numbers stood is not known, and they have no equations.
+    """
+    nothing = pl.lit(None, dtype=pl.String)
+    table = rows.select(
+        "id",
+        pl.col("tokens").alias("text"),
+        "answer",
+        nothing.alias("equation"),
+        "lang",
+        nothing.alias("split"),
+    )
+    masked = []
+    for tokens, numbers, written in rows.select("tokens", "numbers", "written").iter_rows():
+        words = tuple(tokens.split(" "))
+        operands = tuple(
+            Operand(Fraction(number), 0, 0, Written(how))
+            for number, how in zip(numbers.split(" "), written, strict=True)
+        )
+        names = {number_token(j) for j in range(len(operands))}
+        masked.append(Masked(words, tuple(word in names for word in words), operands))
+    return ProblemSet(table.select(*PROBLEMS), constants, masked=masked)
 
 
 def write_prepared_table(table: pl.DataFrame, path: Path) -> PreparedFile:

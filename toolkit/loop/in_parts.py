@@ -6,6 +6,7 @@ from pathlib import Path
 
 from toolkit.compute import Compute
 from toolkit.data.prepared import PreparedSet, known_share
+from toolkit.data.preparing import Preparation, PreparedPart, Unprepared, prepare
 from toolkit.data.skipped import SkippedRows
 from toolkit.equations import show
 from toolkit.loop.config import LoopConfig
@@ -64,7 +65,7 @@ def prepared_round(
     process prepares the parts now.
     """
     from toolkit.methods.warm.config import WarmConfig
-    from toolkit.methods.warm.prepare import Preparation, PreparedPart, Unprepared, prepare
+    from toolkit.methods.warm.prepare import WarmPreparation
 
     settings = config.method_settings
     assert isinstance(settings, WarmConfig)  # of all methods that learn in parts
@@ -74,7 +75,12 @@ def prepared_round(
         return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
 
     prepared = prepare(
-        data, root, config.v_const, settings, skipped=skipped, run=run, advance=advance, on_wait=on_wait
+        data,
+        WarmPreparation(root, config.v_const, settings),
+        skipped=skipped,
+        run=run,
+        advance=advance,
+        on_wait=on_wait,
     )
     templates = {problem_id: show(template) for problem_id, template in (annotated or {}).items()}
     known = known_share(prepared, gold, config.seed, templates)

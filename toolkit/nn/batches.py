@@ -69,8 +69,8 @@ class ProblemTensors:
     first_number: Tensor = field(init=False)  # [N]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "first_token", _starts(self.lengths))
-        object.__setattr__(self, "first_number", _starts(self.counts))
+        object.__setattr__(self, "first_token", starts(self.lengths))
+        object.__setattr__(self, "first_number", starts(self.counts))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -131,13 +131,10 @@ def like_lengths(lengths: Tensor, size: int, generator: torch.Generator) -> Iter
     """
     order = torch.randperm(len(lengths), generator=generator)
     together = min(max(len(lengths) // size // 8, 8), 32)
-    batches = [
-        batch
-        for chunk in order.split(size * together)
-        for batch in chunk[lengths[chunk].argsort(stable=True)].split(size)
-    ]
-    for i in torch.randperm(len(batches), generator=generator).tolist():
-        yield batches[i]
+    for chunk in order.split(size * together):
+        chunk.copy_(chunk[lengths[chunk].argsort(stable=True)])
+    for i in torch.randperm(-(-len(lengths) // size), generator=generator).tolist():
+        yield order[i * size : (i + 1) * size]
 
 
 def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
@@ -165,7 +162,7 @@ def to_tensors(problems: ProblemSet, vocabulary: Vocabulary) -> ProblemTensors:
     )
 
 
-def _starts(lengths: Tensor) -> Tensor:
+def starts(lengths: Tensor) -> Tensor:
     """Where each of some rows begins if they lie one after the other."""
     starts = lengths.cumsum(0) - lengths
     return starts.int() if len(starts) and int(starts[-1]) < 2**31 else starts

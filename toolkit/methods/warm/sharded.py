@@ -1,10 +1,6 @@
-"""How a rank reads its shard of a prepared set.
+"""How a rank reads its shard of a prepared set."""
 
-The parts are read twice: first how large the shard is, then the shard, into tensors of that size. Pieces of
-tensors that are joined in the end would leave more memory unused between them than the shard takes.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from typing import overload
@@ -15,7 +11,7 @@ import torch
 from torch import Tensor
 
 from toolkit.data import Vocabulary
-from toolkit.data.prepared import PREPARED, PreparedSet
+from toolkit.data.prepared import PreparedSet
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.vocabulary import FIRST_NUMBER_AT, UNKNOWN_AT
 from toolkit.equations import Constant, parse_template
@@ -26,6 +22,7 @@ from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.shards import Shard
 from toolkit.nn.answers import AnswerCheck
 from toolkit.nn.batches import ProblemTensors, constant_values
+from toolkit.nn.columns import FlatColumns, as_tensor, owned_rows
 from toolkit.nn.workers import WorkerGroup
 
 
@@ -65,7 +62,7 @@ def prepared_shard(
     """
     sizes = _Sizes(data.problems, workers)
     shard = _FilledShard(sizes, vocabulary, layout, config.model.max_steps, not data.known.is_empty)
-    for _, part in _owned(data.problems, tuple(PREPARED), workers):
+    for _, part in owned_rows(data.problems.frames(), workers):
         if memory is not None:
             shard.remember(part["paths"], part["values"].list.len(), memory)
         shard.add(part)
@@ -75,16 +72,6 @@ def prepared_shard(
     return shard.filled(data.constants)
 
 
-def _owned(
-    problems: PreparedSet, columns: tuple[str, ...], workers: WorkerGroup
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Each part, and the rows of it that a rank owns."""
-    start = 0
-    for part in problems.frames(columns):
-        yield part, part.gather_every(workers.world_size, (workers.rank - start) % workers.world_size)
-        start += len(part)
-
-
 class _Sizes:
     """How much a shard has, and how long the texts of all problems are."""
 
@@ -92,8 +79,8 @@ class _Sizes:
         self.lengths = torch.empty(len(problems), dtype=torch.int16)
         self.problems, self.tokens, self.numbers, self.characters = 0, 0, 0, 0
         start, text = 0, pl.col("numbers").str
-        for part, own in _owned(problems, ("length", "numbers"), workers):
-            self.lengths[start : start + len(part)] = _tensor(part["length"])
+        for part, own in owned_rows(problems.frames(("length", "numbers")), workers):
+            self.lengths[start : start + len(part)] = as_tensor(part["length"])
             start += len(part)
             tokens, numbers, characters = own.select(
                 tokens=pl.col("length").cast(pl.Int64).sum(),
@@ -128,8 +115,7 @@ class _FilledShard:
             "texts": (sizes.characters, torch.uint8),
             "ends": (n, torch.int32 if sizes.characters < 2**31 else torch.int64),
         }
-        self.columns = {name: torch.empty(size, dtype=dtype) for name, (size, dtype) in of.items()}
-        self.filled_to = dict.fromkeys(of, 0)
+        self.columns = FlatColumns(of)
         self.gold = torch.full((n, longest, 3), -1, dtype=torch.int16) if with_gold else None
         self.count = 0  # rows so far
         self.path_of = cache(self._path_of)
@@ -143,7 +129,7 @@ class _FilledShard:
             lang=pl.col("lang").replace_strict(self.langs, return_dtype=pl.UInt8),
             answers="answer",
             tolerances="tolerance",
-            ends=pl.col("numbers").str.len_bytes().cum_sum().cast(pl.Int64) + self.filled_to["texts"],
+            ends=pl.col("numbers").str.len_bytes().cum_sum().cast(pl.Int64) + self.columns.filled_to["texts"],
         )
         word = pl.col("tokens").str.split(" ").explode().cast(self.words, strict=False)
         tokens = part.select(tokens=word.to_physical().cast(pl.Int32).fill_null(UNKNOWN_AT))["tokens"]
@@ -152,19 +138,20 @@ class _FilledShard:
         is_number = tokens.is_between(FIRST_NUMBER_AT, FIRST_NUMBER_AT + MAX_NUMBERS, closed="left")
         texts = "".join(part["numbers"]).encode("ascii")
         for column in rows:
-            self._fill(column.name, _tensor(column))
-        self._fill("tokens", _tensor(tokens))
-        self._fill("positions", torch.from_numpy(at[is_number.to_numpy()]))
+            self.columns.fill(column.name, as_tensor(column))
+        self.columns.fill("tokens", as_tensor(tokens))
+        self.columns.fill("positions", torch.from_numpy(at[is_number.to_numpy()]))
         for column in part.select(pl.col("values", "written").explode()):
-            self._fill(column.name, _tensor(column))
-        self._fill("texts", torch.frombuffer(bytearray(texts), dtype=torch.uint8))
+            self.columns.fill(column.name, as_tensor(column))
+        self.columns.fill("texts", torch.frombuffer(bytearray(texts), dtype=torch.uint8))
 
     def filled(self, constants: Sequence[Constant]) -> Shard:
-        numbers = PackedNumbers(self.columns.pop("texts"), self.columns.pop("ends"))
+        columns = self.columns.tensors
+        numbers = PackedNumbers(columns.pop("texts"), columns.pop("ends"))
         tensors = ProblemTensors(
-            **self.columns,
+            **columns,
             constants=constant_values(constants, list(self.langs)),
-            check=AnswerCheck(numbers, self.columns["answers"].numpy().data),
+            check=AnswerCheck(numbers, columns["answers"].numpy().data),
         )
         return Shard(self.lengths, tensors, self.gold)
 
@@ -186,15 +173,6 @@ class _FilledShard:
             if path is not None:
                 self.gold[self.count + row] = path
 
-    def _fill(self, name: str, values: Tensor) -> None:
-        start = self.filled_to[name]
-        self.filled_to[name] = start + len(values)
-        self.columns[name][start : start + len(values)] = values
-
     def _path_of(self, template: str, count: int) -> Tensor | None:
         path = self.layout.path(parse_template(template), count, self.longest)
         return None if path is None else torch.tensor(path, dtype=torch.int16)
-
-
-def _tensor(column: pl.Series) -> Tensor:
-    return torch.from_numpy(column.to_numpy(writable=True))
