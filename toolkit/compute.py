@@ -11,6 +11,7 @@ from toolkit.data import ProblemSet
 from toolkit.methods import FitInput, FitOptions, GenerateConfig, Generated, StepOne
 from toolkit.methods.prepared import PreparedInput
 from toolkit.solvers import OnProgress, Solver, SolverInput
+from toolkit.solvers.base import PreparedLessons, fit_any
 
 if TYPE_CHECKING:
     import torch
@@ -63,14 +64,14 @@ class Compute(Protocol):
     def fit_solver(
         self,
         solver: type[Solver],
-        data: SolverInput,
+        data: SolverInput | PreparedLessons,
         *,
         folder: Path | None,
         resume: bool,
         on_progress: OnProgress,
         label: str,
     ) -> Solver:
-        """`Solver.fit`. The label is its name for people."""
+        """`Solver.fit`, or `fit_prepared`. The label is its name for people."""
         ...
 
     def candidates(
@@ -118,14 +119,16 @@ class LocalCompute:
     def fit_solver(
         self,
         solver: type[Solver],
-        data: SolverInput,
+        data: SolverInput | PreparedLessons,
         *,
         folder: Path | None,
         resume: bool,
         on_progress: OnProgress,
         label: str,
     ) -> Solver:
-        return solver.fit(data, device=self.device, folder=folder, resume=resume, on_progress=on_progress)
+        return fit_any(
+            solver, data, device=self.device, folder=folder, resume=resume, on_progress=on_progress
+        )
 
     def candidates(
         self, model: StepOne, parts: Iterable[ProblemSet], settings: GenerateConfig
@@ -181,7 +184,7 @@ class ClusterCompute:
     def fit_solver(
         self,
         solver: type[Solver],
-        data: SolverInput,
+        data: SolverInput | PreparedLessons,
         *,
         folder: Path | None,
         resume: bool,
@@ -190,7 +193,9 @@ class ClusterCompute:
     ) -> Solver:
         """A solver that can't run on several workers is fitted in this process."""
         if not solver.distributed:
-            return solver.fit(data, device=self.device, folder=folder, resume=resume, on_progress=on_progress)
+            return LocalCompute(self.device).fit_solver(
+                solver, data, folder=folder, resume=resume, on_progress=on_progress, label=label
+            )
         from toolkit.cluster.fit import fit_solver_on_workers
 
         return fit_solver_on_workers(

@@ -122,12 +122,18 @@ def test_a_driver_that_is_killed_goes_on_with_what_the_workers_have_saved(sessio
     assert_alike(trained, alone)
 
 
-def test_the_command_trains_a_solver_on_workers(session, problems, alone, tmp_path):
-    data, out = tmp_path / "problems.parquet", tmp_path / "solver"
-    write_table(problems.table, data)
+def test_the_command_trains_a_solver_in_parts_on_workers(session, problems, alone, tmp_path):
+    data, out = tmp_path / "parts", tmp_path / "solver"
+    write_table(problems.table[:10], data / "a.parquet")
+    write_table(problems.table[10:], data / "b.parquet")
     arguments = ["solver", "fit", str(data), "--out", str(out), "--workers", "2", "--json", *sets(EXACT)]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["loss"] > 0
     assert_alike(load_solver(out), alone)
-    assert sorted(path.name for path in out.iterdir()) == ["lock", "solver.json", "weights.safetensors"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "lock",
+        "prepared",
+        "solver.json",
+        "weights.safetensors",
+    ]

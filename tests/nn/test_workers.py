@@ -9,12 +9,11 @@ from safetensors.torch import load_file
 from tiny import WARM
 
 from toolkit.config import load_config
-from toolkit.data import ProblemSet, read_problems, vocabulary_of
+from toolkit.data import ProblemSet, read_problems
 from toolkit.equations import search
 from toolkit.methods import FitInput
 from toolkit.methods.warm import Warm
 from toolkit.methods.warm.config import WarmConfig
-from toolkit.nn.batches import to_tensors
 from toolkit.nn.workers import WorkerGroup
 
 WORKER = """
@@ -91,17 +90,6 @@ def test_each_worker_remembers_what_it_owns_and_any_number_of_workers_goes_on(pr
     for rank, paths in enumerate(remembered):
         together[rank::3] = paths
     assert together.equal(load_file(tmp_path / "one" / "memory-0002-0-of-1.safetensors")["paths"])
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_a_batch_is_sharded_evenly(problems, size):
-    gold = [row % 3 == 0 for row in range(len(problems))]
-    batch = to_tensors(problems, vocabulary_of(problems, 1)).all
-    shards = [WorkerGroup(rank, size).shard(batch, torch.tensor(gold)) for rank in range(size)]
-    assert sorted(torch.cat([own.rows for own in shards]).tolist()) == list(range(len(problems)))
-    for counted in (len, lambda rows: sum(gold[row] for row in rows)):
-        counts = [counted(own.rows.tolist()) for own in shards]
-        assert max(counts) - min(counts) <= 1
 
 
 def test_a_worker_alone_needs_no_process_group():

@@ -135,8 +135,8 @@ def test_a_process_that_is_killed_is_a_sentence_and_its_training_goes_on(tmp_pat
     started: list[subprocess.Popen[str]] = []
     start = processes._start
 
-    def recorded(training, number):
-        started.append(start(training, number))
+    def recorded(*given):
+        started.append(start(*given))
         return started[-1]
 
     monkeypatch.setattr(processes, "_start", recorded)
@@ -157,8 +157,8 @@ def test_ctrl_c_ends_the_processes_too(tmp_path, monkeypatch):
     started: list[subprocess.Popen[str]] = []
     start = processes._start
 
-    def recorded(training, number):
-        started.append(start(training, number))
+    def recorded(*given):
+        started.append(start(*given))
         return started[-1]
 
     def interrupt(now: SolverProgress) -> None:
@@ -189,7 +189,8 @@ def test_the_best_epoch_of_the_held_out_answers_is_kept(monkeypatch, tmp_path):
         Gts, train.SolverInput(problems, problems.gold_templates, None, solver.config)
     )
     assert len(lessons.held_out) == 30
-    assert not set(lessons.held_out.tolist()) & set(lessons.examples.problems[lessons.learnt].tolist())
+    (learnt,) = lessons.parts(["length"])
+    assert len(learnt) == lessons.count == 90
     assert member._held_out_answers(type(solver), solver.networks[0], lessons) == max(shares)
 
 
@@ -201,8 +202,8 @@ def test_a_problem_is_held_out_whichever_others_have_equations(monkeypatch):
         member.make_lessons(Gts, SolverInput(problems, known, None, config))
         for known in (problems.gold_templates, fewer)
     )
-    assert len(every.held_out) == 15 and len(every.learnt) == 45
-    assert some.held_out.tolist() == [row for row in every.held_out.tolist() if row >= 10]
+    assert len(every.held_out) == 15 and every.count == 45
+    assert some.held_out.ids == tuple(name for name in every.held_out.ids if name in fewer)
 
 
 def test_training_ends_if_no_epoch_is_better_for_some_time():

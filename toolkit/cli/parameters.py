@@ -184,6 +184,13 @@ method_option = click.option(
     help="The method of step one.",
 )
 test_option = click.option("--test", metavar="DATA", help="Also evaluate the solver on these problems.")
+prepared_option = click.option(
+    "--prepared",
+    type=DiskPath(file_okay=False),
+    metavar="FOLDER",
+    help="Where prepared problems are kept, to be used again. All nodes of a cluster must see it. [default: "
+    "prepared, in the folder --storage or --out]",
+)
 set_option = click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set one key of the configuration."
 )

@@ -1,12 +1,13 @@
 """`warmkit solver`: step two of the paper, a solver that needs the text alone."""
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from toolkit.cli.annotations import annotated
+from toolkit.cli.annotations import annotated, annotated_problems
 from toolkit.cli.output import echo, json_option, note, print_json, solver_progress, waiting
 from toolkit.cli.parameters import (
     SEED,
@@ -14,19 +15,24 @@ from toolkit.cli.parameters import (
     annotations_option,
     auto_constants_option,
     device_option,
+    prepared_option,
     set_option,
     skip_bad_option,
     solver_choice,
     test_option,
     workers_options,
 )
+from toolkit.cli.preparing import prepared_root, preparing
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
-from toolkit.data import read_candidates, read_problems
-from toolkit.data.constants import with_constants_of
-from toolkit.equations import Constant
+from toolkit.data import PROBLEMS, Candidates, ProblemSet, read_candidates, read_problems
+from toolkit.data.constants import MOST_PROBLEMS, with_constants_of
+from toolkit.data.read import is_in_parts, read_sample
+from toolkit.data.sorted_candidates import candidate_constants
+from toolkit.equations import Constant, Expr
 from toolkit.errors import WarmkitError
 from toolkit.solvers import SolverInput, SolverProgress, find_solver
+from toolkit.solvers.base import PreparedLessons
 from toolkit.storage.folder import check_folder, training_in
 
 
@@ -43,12 +49,15 @@ Examples:
   warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts
   warmkit solver fit mine.jsonl --annotations label-studio/annotations.parquet --out models/gts
   warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts --resume
+  warmkit solver fit parts/ --candidates candidates/ --out models/parts --workers 2
   warmkit solver fit large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
 @click.option("--out", required=True, type=DiskPath(), help="The folder of the solver.")
 @click.option("--kind", type=solver_choice, default="gts", show_default=True, help="Which solver.")
-@click.option("--candidates", type=DiskPath(), help="What `warmkit generate` wrote.")
+@click.option(
+    "--candidates", type=DiskPath(), help="What `warmkit generate` wrote: a file, or a folder of parts."
+)
 @annotations_option
 @click.option(
     "--gold", is_flag=True, help="With --candidates or --annotations: use the gold equations of DATA too."
@@ -58,6 +67,7 @@ Examples:
 @set_option
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The same seed gives the same solver.")
 @click.option("--resume", is_flag=True, help="Go on with the stopped training in --out.")
+@prepared_option
 @workers_options
 @device_option
 @auto_constants_option
@@ -74,6 +84,7 @@ def fit(
     config_file: Path | None,
     overrides: tuple[str, ...],
     seed: int,
+    prepared: Path | None,
     spec: ClusterSpec | None,
     storage: str | None,
     device: str,
@@ -88,20 +99,36 @@ def fit(
 
     Without --candidates and --annotations it learns from the gold equations of DATA; with them it learns from
     these alone, unless --gold is given. What annotators agree on comes before gold equations and candidates.
+
+    With workers, or if DATA is a folder or a pattern of Parquet and JSON Lines parts, texts and equations are
+    prepared once, part by part, and each worker holds its share of them alone: they need not fit in one
+    process.
     """
     _check_out(out)
     chosen = find_solver(kind)
     config = load_config(chosen.Config, config_file, overrides)
+    in_parts = (spec is not None or is_in_parts(data)) and chosen.learns_in_parts
+    use_gold = gold or (candidates is None and annotations is None)
     with waiting(f"Reading {data}"):
-        problems = read_problems(data, skip_bad=skip_bad)
-        table = read_candidates(candidates, problems) if candidates else None
-        use_gold = gold or (table is None and annotations is None)
+        table: Candidates | None = None
+        used: Iterable[Expr] = ()  # templates with the constants of the candidates
+        if not in_parts:
+            problems = read_problems(data, skip_bad=skip_bad)
+            table = read_candidates(candidates, problems) if candidates else None
+            used = table.templates if table else ()
+        elif constants is None:  # they are those of a sample, and of all candidates
+            problems = read_sample(data, MOST_PROBLEMS, seed, skip_bad=skip_bad)
+            used = candidate_constants(candidates) if candidates else ()
+        else:  # no problem has to be seen here
+            problems = ProblemSet(PROBLEMS.to_frame())
         if constants is not None:
             problems = problems.with_constants(constants)
-        agreed = annotated(annotations, problems, more_constants=constants is None)
+        marked = annotated_problems(annotations, data, skip_bad=skip_bad) if in_parts else problems
+        agreed = annotated(
+            annotations, marked.with_constants(problems.constants), more_constants=constants is None
+        )
         if constants is None:
-            templates = [*(table.templates if table else ()), *agreed.values()]
-            problems = with_constants_of(problems, templates, use_gold)
+            problems = with_constants_of(problems, [*used, *agreed.values()], use_gold)
         tested = read_problems(test, skip_bad=skip_bad) if test else None
     with waiting("Loading torch"):
         from toolkit.compute import computing
@@ -110,32 +137,47 @@ def fit(
 
     start = time.perf_counter()
     loss = 0.0
-    with (
-        computing(spec, pick_device(device), storage, note) as compute,
-        training_in(out),
-        solver_progress(f"Training {kind}") as show_progress,
-    ):
+    with computing(spec, pick_device(device), storage, note) as compute, training_in(out):
         _check_out(out)  # another process may have trained here meanwhile
+        given: SolverInput | PreparedLessons
+        if in_parts:
+            from toolkit.loop.in_parts import prepared_lessons
 
-        def on_progress(now: SolverProgress) -> None:
-            nonlocal loss
-            loss = now.loss
-            show_progress(now)
+            root = prepared_root(prepared, storage, out)
+            with preparing(data, root, out if skip_bad else None, times=2) as told:
+                given, count = prepared_lessons(
+                    data,
+                    root,
+                    chosen,
+                    config,
+                    compute,
+                    problems.constants,
+                    seed,
+                    candidates=candidates,
+                    annotated=agreed,
+                    use_gold=use_gold,
+                    skipped=told.skipped,
+                    advance=told.advance,
+                    on_wait=told.on_wait,
+                )
+        else:
+            known = (problems.gold_templates if use_gold else {}) | agreed
+            given, count = SolverInput(problems, known, table, config, seed), len(problems)
+        with solver_progress(f"Training {kind}") as show_progress:
 
-        known = (problems.gold_templates if use_gold else {}) | agreed
-        trained = compute.fit_solver(
-            chosen,
-            SolverInput(problems, known, table, config, seed),
-            folder=out,
-            resume=resume,
-            on_progress=on_progress,
-            label=out.name,
-        )
+            def on_progress(now: SolverProgress) -> None:
+                nonlocal loss
+                loss = now.loss
+                show_progress(now)
+
+            trained = compute.fit_solver(
+                chosen, given, folder=out, resume=resume, on_progress=on_progress, label=out.name
+            )
         trained.save(out)
     figures: dict[str, Any] = {
         "out": str(out),
         "kind": kind,
-        "problems": len(problems),
+        "problems": count,
         "loss": loss,
         "seconds": time.perf_counter() - start,
     }
@@ -144,7 +186,7 @@ def fit(
     if as_json:
         print_json(figures)
         return
-    echo(f"{kind} trained on {len(problems):,} problems in {figures['seconds']:.0f} s. Solver in {out}")
+    echo(f"{kind} trained on {count:,} problems in {figures['seconds']:.0f} s. Solver in {out}")
     if tested is not None:
         echo(f"{100 * figures['answer_accuracy']:.1f} % of the answers of {test} are right")
 

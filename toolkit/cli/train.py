@@ -19,19 +19,19 @@ from toolkit.cli.parameters import (
     device_option,
     gold_option,
     method_option,
+    prepared_option,
     set_option,
     skip_bad_option,
     solver_choice,
     test_option,
     workers_options,
 )
+from toolkit.cli.preparing import prepared_root, preparing
 from toolkit.cluster.session import ClusterSpec
-from toolkit.cluster.train import is_folder
 from toolkit.config import load_config
 from toolkit.data import PROBLEMS, ProblemSet, read_problems, write_table
 from toolkit.data.constants import AUTO, MOST_PROBLEMS, TO_SEARCH, with_constants_of
-from toolkit.data.read import is_in_parts, part_files, read_sample
-from toolkit.data.skipped import skipping
+from toolkit.data.read import is_in_parts, read_sample
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
@@ -77,13 +77,7 @@ Examples:
     help="Go on with step two: write OUT/candidates.parquet, and train OUT/solver on it.",
 )
 @test_option
-@click.option(
-    "--prepared",
-    type=DiskPath(file_okay=False),
-    metavar="FOLDER",
-    help="Where prepared problems are kept, to be used again. All nodes of a cluster must see it. [default: "
-    "prepared, in the folder --storage or --out]",
-)
+@prepared_option
 @workers_options
 @device_option
 @auto_constants_option
@@ -174,8 +168,7 @@ def train(
         work: Round | RoundInParts
         preparation = 0.0
         if in_parts:
-            shared = Path(storage) if storage and is_folder(storage) else out
-            root = prepared or shared / "prepared"
+            root = prepared_root(prepared, storage, out)
             begun = time.perf_counter()
             work = _prepare(data, root, gold, agreed, settings, compute, out if skip_bad else None)
             preparation = time.perf_counter() - begun
@@ -235,25 +228,10 @@ def _prepare(
     """A round on prepared parts; bad rows go to a file in the folder `out`, if there is one."""
     from toolkit.loop.in_parts import prepared_round
 
-    with skipping(None if out is None else out / "bad-rows.jsonl") as bad:
-        with waiting(f"Counting {data}"):
-            rows = sum(part.count() for part in part_files(data))
-        with progress("Preparing", rows) as advance:
-            skipped = None if out is None else bad
-            made = prepared_round(
-                data,
-                root,
-                gold,
-                settings,
-                compute,
-                skipped,
-                advance,
-                agreed,
-                lambda: note(f"{data}: another process prepares it in {root}. Waiting for it."),
-            )
-    if bad.count:
-        note(f"{bad.count:,} rows were left out:\n{bad}")
-    return made
+    with preparing(data, root, out) as told:
+        return prepared_round(
+            data, root, gold, settings, compute, told.skipped, told.advance, agreed, told.on_wait
+        )
 
 
 def _check_out(out: Path, resume: bool, spec: ClusterSpec | None) -> None:

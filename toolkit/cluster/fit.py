@@ -14,6 +14,7 @@ from toolkit.methods import Epoch, FitInput, FitOptions, StepOne
 from toolkit.methods.base import no_problems
 from toolkit.methods.prepared import PreparedInput
 from toolkit.solvers import OnProgress, Solver, SolverInput, SolverProgress
+from toolkit.solvers.base import PreparedLessons, fit_any
 
 if TYPE_CHECKING:
     import torch
@@ -52,7 +53,7 @@ def fit_on_workers(
 def fit_solver_on_workers(
     session: Session,
     solver: type[Solver],
-    data: SolverInput,
+    data: SolverInput | PreparedLessons,
     *,
     device: "torch.device",
     folder: Path | None,
@@ -74,8 +75,14 @@ def fit_solver_on_workers(
             storage=storage,
         )
 
-    return solver.fit(
-        data, device=device, folder=folder, resume=resume, on_progress=on_progress, elsewhere=on_workers
+    return fit_any(
+        solver,
+        data,
+        device=device,
+        folder=folder,
+        resume=resume,
+        on_progress=on_progress,
+        elsewhere=on_workers,
     )
 
 
@@ -111,7 +118,7 @@ class _MethodJob:
 @dataclass(frozen=True)
 class _SolverJob:
     solver: type[Solver]
-    data: SolverInput
+    data: SolverInput | PreparedLessons
     state = SOLVER_STATE
     by_rank = False
 
@@ -128,7 +135,8 @@ class _SolverJob:
                 told = now.epochs
                 worker.report(now.epochs, asdict(now))
 
-        self.solver.fit(
+        fit_any(
+            self.solver,
             self.data,
             device=worker.device,
             folder=worker.folder,
@@ -138,7 +146,7 @@ class _SolverJob:
         )
 
 
-def _digest(name: str, data: FitInput | PreparedInput | SolverInput) -> str:
+def _digest(name: str, data: FitInput | PreparedInput | SolverInput | PreparedLessons) -> str:
     """Of what is trained, and of everything that it is trained on."""
-    constants = "".join(show(constant) for constant in data.problems.constants)
+    constants = "".join(show(constant) for constant in data.constants)
     return f"{name} {data.seed} {data.config.model_dump_json()} {data.digest()} {constants}"

@@ -3,10 +3,10 @@
 Files hold the table, with templates as text. `Candidates.templates` are the same templates as trees.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -92,67 +92,96 @@ def read_candidates(path: Path | str, problems: ProblemSet) -> Candidates:
 
     A folder is a table in parts: all of its .parquet files.
     """
-    if files := sorted(Path(path).glob("*.parquet")):
-        table = pl.concat([read_table(file, CANDIDATES) for file in files])
-    else:
-        table = read_table(Path(path), CANDIDATES)
+    table = pl.concat([read_table(file, CANDIDATES) for file in candidate_files(path)])
     return check_candidates(table, problems, str(path))
+
+
+def candidate_files(path: Path | str) -> list[Path]:
+    """The files of a candidates table: one file, or the .parquet files of a folder by name."""
+    return sorted(Path(path).glob("*.parquet")) or [Path(path)]
 
 
 def check_candidates(table: pl.DataFrame, problems: ProblemSet, name: str) -> Candidates:
     """The candidates of a table; an error if they belong to other problems, by their ids or equations."""
     table = as_schema(table, CANDIDATES, name)
     if not len(table):
-        raise WarmkitError(f"{name}: this candidates table is empty.")
-    _refuse_impossible(table, problems, name)
+        raise empty_candidates(name)
+
+    def place(row: int) -> Place:
+        return name, row + 1
+
+    counts = {"problem_id": problems.ids, "numbers": [len(numbers) for numbers in problems.numbers]}
+    numbers = table.join(pl.DataFrame(counts), on="problem_id", how="left", maintain_order="left")["numbers"]
+    refuse_impossible(table, numbers, place)
     candidates = Candidates(table)
-    candidates.__dict__["templates"] = _templates(table, name)
-    checked: set[str] = set()  # the first row of each problem
-    for problem_id, template in zip(table["problem_id"], candidates.templates, strict=True):
-        row = problems.row.get(problem_id)
-        if row is None or problem_id in checked:
-            continue
-        checked.add(problem_id)
-        if not reaches(template, problems.numbers[row], problems.answers[row]):
-            raise WarmkitError(
-                f"{name}: problem {problem_id}: {show(template)[:80]} does not give its answer "
-                f"{problems.answers[row]:g}. These candidates belong to another problem set, or to other "
-                "answers."
-            )
-    if not checked:
-        raise WarmkitError(
-            f"{name}: none of its problems is in the problem set. These candidates belong to another one."
-        )
+    if not check_templates(candidates, problems, place):
+        raise other_candidates(name)
     return candidates
 
 
-def _refuse_impossible(table: pl.DataFrame, problems: ProblemSet, name: str) -> None:
-    counts = {"problem_id": problems.ids, "numbers": [len(numbers) for numbers in problems.numbers]}
-    rows = table.with_row_index("row", offset=1).join(pl.DataFrame(counts), on="problem_id", how="left")
+def empty_candidates(name: str) -> WarmkitError:
+    return WarmkitError(f"{name}: this candidates table is empty.")
+
+
+def other_candidates(name: str) -> WarmkitError:
+    return WarmkitError(
+        f"{name}: none of its problems is in the problem set. These candidates belong to another one."
+    )
+
+
+Place: TypeAlias = tuple[str, int]  # a file, and a row of it
+
+
+def refuse_impossible(table: pl.DataFrame, numbers: pl.Series, place: Callable[[int], Place]) -> None:
+    """Refuse rows that can be no candidates; `numbers` are those of their problems, null if it is unknown.
+
+    `place` is where a row of the table is from.
+    """
     used = (
         pl.col("template")
         .str.extract_all(r"N[0-9]+")
         .list.eval(pl.element().str.strip_prefix("N").cast(pl.Int64, strict=False).fill_null(2**62))
     )
-    unknown = used.list.max() >= pl.col("numbers")
+    unknown = used.list.max() >= pl.lit(numbers)
     wrong = {
         "has an empty field": pl.any_horizontal(pl.col(*CANDIDATES).is_null()),
         "has a posterior that is not between 0 and 1": ~pl.col("posterior").is_between(0, 1),
         "has a log_prob that is not a number": pl.col("log_prob").is_nan(),
         "uses a number that its problem does not have: it belongs to another problem set": unknown,
     }
+    rows = table.with_row_index("row")
     for reason, is_wrong in wrong.items():
-        for row, problem_id in rows.filter(is_wrong).select("row", "problem_id").head(1).iter_rows():
+        for at, problem_id in rows.filter(is_wrong).select("row", "problem_id").head(1).iter_rows():
+            name, row = place(at)
             raise WarmkitError(
                 f"{name}, row {row}: the candidate of problem {str(problem_id)[:40]} {reason}."
             )
 
 
-def _templates(table: pl.DataFrame, name: str) -> list[Expr]:
-    trees = []
-    for row, text in enumerate(table["template"], 1):
+def check_templates(candidates: Candidates, problems: ProblemSet, place: Callable[[int], Place]) -> int:
+    """Read the templates of candidates; the first one of each problem must give its answer.
+
+    Returns how many problems have candidates. `place` is where a row of the table is from.
+    """
+    trees: list[Expr] = []
+    known: dict[str, Expr] = {}  # many problems have the same
+    for at, text in enumerate(candidates.table["template"]):
         try:
-            trees.append(parse_template(text))
+            trees.append(known[text] if text in known else known.setdefault(text, parse_template(text)))
         except EquationError as error:
-            raise WarmkitError(f"{name}, row {row}: its template can't be read: {error}.") from None
-    return trees
+            name, line = place(at)
+            raise WarmkitError(f"{name}, row {line}: its template can't be read: {error}.") from None
+    candidates.__dict__["templates"] = trees
+    checked: set[str] = set()  # the first row of each problem
+    for at, (problem_id, template) in enumerate(zip(candidates.table["problem_id"], trees, strict=True)):
+        row = problems.row.get(problem_id)
+        if row is None or problem_id in checked:
+            continue
+        checked.add(problem_id)
+        if not reaches(template, problems.numbers[row], problems.answers[row]):
+            raise WarmkitError(
+                f"{place(at)[0]}: problem {problem_id}: {show(template)[:80]} does not give its answer "
+                f"{problems.answers[row]:g}. These candidates belong to another problem set, or to other "
+                "answers."
+            )
+    return len(checked)

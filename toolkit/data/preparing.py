@@ -38,6 +38,7 @@ from toolkit.equations import Constant, as_float, show, tolerance
 from toolkit.errors import WarmkitError
 from toolkit.storage.atomic import remove_empty
 from toolkit.storage.description import write_description
+from toolkit.storage.files import unreadable
 from toolkit.storage.folder import new_folder
 from toolkit.storage.lock import turn
 
@@ -152,7 +153,7 @@ def prepare(
                     described = _prepared(here, files, digest, skipped, run, advance)
                     if not described["problems"]:
                         raise WarmkitError(f"{path}: there are no problems to train on.")
-                    _check_unchanged(before)
+                    check_unchanged(before)
                     write_description(built / DESCRIPTION, described)
     finally:
         remove_empty(made)
@@ -213,7 +214,7 @@ def _without_repeated(done: PreparedPart, seen: SeenIds, folder: Path) -> tuple[
     return [*done.bad, *repeated], write_prepared_table(pl.read_parquet(path).filter(kept), path)
 
 
-def _check_unchanged(before: Mapping[PartFile, tuple[int, int]]) -> None:
+def check_unchanged(before: Mapping[PartFile, tuple[int, int]]) -> None:
     """Refuse files that changed while they were prepared: the digest would be that of other problems."""
     for file, state in before.items():
         if file.state() != state:
@@ -225,7 +226,11 @@ def digest_of(files: Sequence[PartFile], settings: str) -> str:
     digest = sha256(settings.encode())
     for file in files:
         digest.update(f"\n{file.name}\n".encode())
-        with file.here() as path, path.open("rb") as opened:
-            while block := opened.read(BLOCK):
-                digest.update(block)
+        with file.here() as path:
+            try:
+                with path.open("rb") as opened:
+                    while block := opened.read(BLOCK):
+                        digest.update(block)
+            except OSError as error:
+                raise unreadable(path, error) from None
     return digest.hexdigest()

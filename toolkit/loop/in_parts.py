@@ -1,20 +1,23 @@
-"""Step one of a round on problems in parts, which need not fit in one process."""
+"""Step one of a round, and a solver, on problems in parts, which need not fit in one process."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolkit.compute import Compute
+from toolkit.compute import Compute, Done, Given
+from toolkit.config import Section
 from toolkit.data.prepared import PreparedSet, known_share
 from toolkit.data.preparing import Preparation, PreparedPart, Unprepared, prepare
 from toolkit.data.skipped import SkippedRows
-from toolkit.equations import show
+from toolkit.equations import Constant, show
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.round import Round, fit_step_one
 from toolkit.loop.state import RunState
 from toolkit.methods import Epoch, Known, StepOne
 from toolkit.methods.base import nothing
 from toolkit.methods.prepared import PreparedInput
+from toolkit.solvers import Solver
+from toolkit.solvers.base import PreparedLessons
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,56 @@ def prepared_round(
     templates = {problem_id: show(template) for problem_id, template in (annotated or {}).items()}
     known = known_share(prepared, gold, config.seed, templates)
     return RoundInParts(prepared, PreparedInput(prepared, known, settings, config.seed), config, compute)
+
+
+def prepared_lessons(
+    data: Path | str,
+    root: Path,
+    solver: type[Solver],
+    settings: Section,
+    compute: Compute,
+    constants: tuple[Constant, ...],
+    seed: int = 0,
+    *,
+    candidates: Path | None = None,
+    annotated: Known | None = None,
+    use_gold: bool = True,
+    skipped: SkippedRows | None = None,
+    advance: Callable[[int], object] = nothing,
+    on_wait: Callable[[], object] = lambda: None,
+) -> tuple[PreparedLessons, int]:
+    """Prepare what a solver learns from parts in the folder `root`, or find it there. Also counts problems.
+
+    `advance` is called with rows that are prepared, then with problems whose equations are.
+    """
+    from toolkit.solvers.neural.config import SolverConfig
+    from toolkit.solvers.neural.prepare import prepare_lessons
+    from toolkit.solvers.neural.solver import NeuralSolver
+
+    # of all solvers that learn in parts
+    assert issubclass(solver, NeuralSolver) and isinstance(settings, SolverConfig)
+    root = root.absolute()
+
+    def run(preparation: Callable[[Given], Done], parts: Iterable[Given]) -> Iterator[Done]:
+        return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
+
+    problems = prepare(
+        data, Preparation(root, constants), skipped=skipped, run=run, advance=advance, on_wait=on_wait
+    )
+    lessons = prepare_lessons(
+        solver,
+        problems,
+        candidates,
+        use_gold,
+        settings,
+        seed,
+        annotated,
+        root=root,
+        run=run,
+        advance=advance,
+        on_wait=on_wait,
+    )
+    return lessons, len(problems)
 
 
 def step_one_of(

@@ -4,9 +4,8 @@ A global batch is that of one worker, drawn by the same seed. Gradients are sums
 size of the global batch: if nothing is drawn at random (dropout, exploration) the weights are those of one
 worker up to the order of additions.
 
-There are two ways to share. If every worker has all problems, a batch is sharded evenly (`shard`): all wait
-for the last. If problems don't fit in one process, a worker owns its rows for the whole run (`own_rows`),
-with what was found for them, and a batch falls to the workers as chance has it.
+A worker owns its rows for the whole run (`own_rows`), with what was found for them: all of them need not fit
+in one process. A batch falls to the workers as chance has it, and all wait for the last.
 
 torch's DistributedDataParallel is not used: it wraps one `forward`, averages instead of adding, and hangs
 if a rank has nothing to learn from in a batch, because none of its problems was reached.
@@ -18,8 +17,6 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-
-from toolkit.nn.batches import Batch
 
 
 @dataclass(frozen=True)
@@ -34,26 +31,19 @@ class WorkerGroup:
         """Whether this worker is the one that writes files."""
         return self.rank == 0
 
-    def shard(self, batch: Batch, is_cheap: Tensor) -> Batch:
-        """This rank's shard of a batch. Problems [B] that cost less are sharded by themselves."""
-        if self.world_size == 1:
-            return batch
-        by_cost = is_cheap.int().argsort(stable=True)
-        return batch.take(self.own(by_cost))
-
-    def own(self, rows: Tensor) -> Tensor:
-        """Every `world_size`-th of the rows: neighbours, which cost about the same, go to different ranks."""
-        return rows[self.rank :: self.world_size]
-
     def owned(self, count: int) -> range:
         """The rows that this rank owns, of so many: every `world_size`-th, in whatever order they come."""
         return range(self.rank, count, self.world_size)
+
+    def is_own(self, rows: Tensor) -> Tensor:
+        """Which of some rows [B] of the whole set this rank owns [B]."""
+        return rows % self.world_size == self.rank
 
     def own_rows(self, rows: Tensor) -> Tensor:
         """Of some rows of the whole set, those that this rank owns, as rows among its own."""
         if self.world_size == 1:
             return rows
-        return rows[rows % self.world_size == self.rank] // self.world_size
+        return rows[self.is_own(rows)] // self.world_size
 
     def draw_differently(self, seed: int, epoch: int) -> int | None:
         """Let torch draw other numbers (dropout) on this rank; rank zero draws as if it were alone.

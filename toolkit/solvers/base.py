@@ -16,6 +16,7 @@ from pydantic import Field
 from toolkit.config import Section, complete_config
 from toolkit.data import Candidates, ProblemSet
 from toolkit.equations import Constant, Expr, parse_constant, show
+from toolkit.errors import WarmkitError
 from toolkit.storage.description import Description, damaged, read_description, write_description
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class SolverInput:
     seed: int = 0
     start: Path | None = None  # the folder of a solver of the same problems, to begin with its weights
 
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        return self.problems.constants
+
     def digest(self) -> str:
         """A digest of the problems and of the equations to learn."""
         digest = sha256()
@@ -64,6 +69,21 @@ class SolverInput:
             for row in self.candidates.table.select("problem_id", "template", "posterior").iter_rows():
                 digest.update(repr(row).encode())
         return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class PreparedLessons:
+    """A `SolverInput` in parts: what is to be learnt is in a folder (`toolkit.solvers.neural.stored`)."""
+
+    folder: Path
+    data: str  # the digest of the problems and of the equations to learn
+    constants: tuple[Constant, ...]
+    config: Section
+    seed: int = 0
+    start: Path | None = None
+
+    def digest(self) -> str:
+        return self.data
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,7 @@ class Solver(ABC):
     Config: ClassVar[type[Section]]
     Description: ClassVar[type[SolverDescription]] = SolverDescription  # what solver.json must have
     distributed: ClassVar[bool] = False  # whether `fit` can run on several workers
+    learns_in_parts: ClassVar[bool] = False  # whether there is `fit_prepared`
 
     def __init__(self, config: Section, constants: tuple[Constant, ...]) -> None:
         self.config, self.constants = config, constants
@@ -114,6 +135,11 @@ class Solver(ABC):
         arguments, each with a folder of its own; rank zero keeps the state. `elsewhere` is called with
         the folder once the training may begin, and comes back when its state there is the last one.
         """
+
+    @classmethod
+    def fit_prepared(cls, data: PreparedLessons, **options: Any) -> Self:
+        """`fit` to lessons that need not fit in one process, if the solver can. The options are the same."""
+        raise WarmkitError(f"The solver {cls.name} needs all problems in memory: give it one file.")
 
     @abstractmethod
     def solve(self, problems: ProblemSet, top: int = 1) -> list[list[Solution]]:
@@ -157,6 +183,13 @@ class Solver(ABC):
         except ValueError as error:
             raise damaged(path, "solver", f"constants: {error}") from None
         return written, complete_config(cls.Config, written["config"], str(path)), constants
+
+
+def fit_any(solver: type[Solver], data: SolverInput | PreparedLessons, **options: Any) -> Solver:
+    """`fit` or `fit_prepared`, whichever the data are for."""
+    if isinstance(data, PreparedLessons):
+        return solver.fit_prepared(data, **options)
+    return solver.fit(data, **options)
 
 
 def read_solver(folder: Path, shape: type[SolverDescription] = SolverDescription) -> dict[str, Any]:

@@ -13,10 +13,10 @@ Powers, and steps with a constant for an operand, say nothing: it is not known w
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import permutations
 
 from toolkit.equations import Const, Expr, Pi, Ref, as_float
+from toolkit.equations.evaluate import Number
 from toolkit.solvers.plausibility import NEAR, is_whole, kind_of
 
 OPERATORS = "+-*/"
@@ -27,7 +27,7 @@ MOST_NUMBERS = 12  # of a problem, to take any two of
 MOST_STEPS = 200_000  # by chance: more are not needed to know how rare a trait is
 
 Step = tuple[str, float, float]  # operator, left and right operand
-Learnt = tuple[Sequence[Fraction], Sequence[tuple[Expr, float]]]  # numbers; templates with their weights
+Learnt = tuple[Sequence[Number], Sequence[tuple[Expr, float]]]  # numbers; templates with their weights
 
 
 class Coherence:

@@ -1,26 +1,22 @@
 """What a training keeps in its folder until the solver is saved: what it learns from, and each network.
 
 training/training.json          solver, configuration, constants, seed, digest of the data
-training/problems.parquet, known.json, candidates.parquet    the data, for networks in other processes
+training/lessons/               the data, for networks in other processes
 training/network-N/             the state of a network after its last epoch, and the weights it starts from
 """
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from toolkit.config import changed_keys
-from toolkit.data import Candidates, ProblemSet, write_table
-from toolkit.data.schema import CANDIDATES, PROBLEMS
-from toolkit.equations import parse_constant, parse_template, show
+from toolkit.equations import parse_constant, show
 from toolkit.errors import WarmkitError
-from toolkit.solvers.base import SolverInput
+from toolkit.solvers.base import PreparedLessons, SolverInput
 from toolkit.solvers.neural.config import SolverConfig
-from toolkit.storage.atomic import replacing
 from toolkit.storage.description import (
     Description,
     damaged,
@@ -28,7 +24,6 @@ from toolkit.storage.description import (
     read_description,
     write_description,
 )
-from toolkit.storage.tables import read_parquet
 
 if TYPE_CHECKING:
     from toolkit.nn.network import EquationNetwork
@@ -36,7 +31,6 @@ if TYPE_CHECKING:
 FORMAT = "warmkit-training-1"
 DESCRIPTION = "training.json"
 START = "start.safetensors"
-_KNOWN = TypeAdapter(dict[str, str])
 
 
 class TrainingDescription(Description):
@@ -62,7 +56,11 @@ def forget_training(folder: Path) -> None:
 
 
 def begin(
-    training: Path, solver: str, data: SolverInput, resume: bool, start: "Sequence[EquationNetwork]"
+    training: Path,
+    solver: str,
+    data: SolverInput | PreparedLessons,
+    resume: bool,
+    start: "Sequence[EquationNetwork]",
 ) -> None:
     """Write down what is trained, and which networks it starts from.
 
@@ -80,7 +78,7 @@ def begin(
         "format": FORMAT,
         "solver": solver,
         "config": data.config.model_dump(),
-        "constants": [show(constant) for constant in data.problems.constants],
+        "constants": [show(constant) for constant in data.constants],
         "seed": data.seed,
         "data": data.digest(),
     }
@@ -93,7 +91,7 @@ def _save_start(path: Path, network: "EquationNetwork") -> None:
     save_weights(path, network.state_dict())
 
 
-def _check_same(training: Path, solver: str, data: SolverInput) -> None:
+def _check_same(training: Path, solver: str, data: SolverInput | PreparedLessons) -> None:
     written = _read(training)
     try:
         config = type(data.config).model_validate(written["config"])
@@ -102,7 +100,7 @@ def _check_same(training: Path, solver: str, data: SolverInput) -> None:
     changed = {
         "the kind of solver": written["solver"] != solver,
         "the data": written["data"] != data.digest(),
-        "the constants": written["constants"] != [show(constant) for constant in data.problems.constants],
+        "the constants": written["constants"] != [show(constant) for constant in data.constants],
         "the seed": written["seed"] != data.seed,
     }
     changed |= dict.fromkeys(changed_keys(config, data.config), True)
@@ -116,33 +114,12 @@ def _read(training: Path) -> dict[str, Any]:
     return read_description(training / DESCRIPTION, "training", FORMAT, TrainingDescription)
 
 
-def write_data(training: Path, data: SolverInput) -> None:
-    """For other processes."""
-    write_table(data.problems.table, training / "problems.parquet")
-    with replacing(training / "known.json") as temporary:
-        known = {problem_id: show(template) for problem_id, template in data.known.items()}
-        temporary.write_text(json.dumps(known), encoding="utf-8")
-    if data.candidates is not None:
-        write_table(data.candidates.table, training / "candidates.parquet")
-
-
-def read_data(training: Path) -> tuple[str, SolverInput]:
-    """What `write_data` wrote, and the name of the solver."""
-    written, candidates = _read(training), training / "candidates.parquet"
+def read_training(training: Path, lessons: Path) -> tuple[str, PreparedLessons]:
+    """The name of a solver that is trained, and what it learns from a folder of lessons."""
+    written = _read(training)
     try:
-        known = _KNOWN.validate_json((training / "known.json").read_bytes())
-        data = SolverInput(
-            ProblemSet(
-                read_parquet(training / "problems.parquet", PROBLEMS),
-                tuple(parse_constant(text) for text in written["constants"]),
-            ),
-            {problem_id: parse_template(text) for problem_id, text in known.items()},
-            Candidates(read_parquet(candidates, CANDIDATES)) if candidates.exists() else None,
-            SolverConfig.model_validate(written["config"]),
-            written["seed"],
-        )
-    except (ValueError, OSError):  # an EquationError and a ValidationError are ValueErrors
+        constants = tuple(parse_constant(text) for text in written["constants"])
+        config = SolverConfig.model_validate(written["config"])
+    except ValueError:  # an EquationError and a ValidationError are ValueErrors
         raise damaged(training / DESCRIPTION, "training", "it does not fit what it learns from") from None
-    if data.digest() != written["data"]:
-        raise damaged(training / DESCRIPTION, "training", "it learns from other data")
-    return written["solver"], data
+    return written["solver"], PreparedLessons(lessons, written["data"], constants, config, written["seed"])

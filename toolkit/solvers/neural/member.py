@@ -8,10 +8,11 @@ Several workers come to these weights too if there is no dropout, up to the orde
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import torch
 from pydantic import TypeAdapter
 from torch import Tensor, nn
@@ -21,7 +22,7 @@ from toolkit.data import Vocabulary, vocabulary_of
 from toolkit.data.vocabulary import PAD_AT, UNKNOWN_AT, pretrained_vocabulary
 from toolkit.equations import Constant
 from toolkit.errors import WarmkitError
-from toolkit.nn.batches import Batch, ProblemTensors, like_lengths, to_tensors
+from toolkit.nn.batches import Batch, like_lengths
 from toolkit.nn.bert import Bert, load_pretrained
 from toolkit.nn.checkpoint import FILE, load_training, save_training
 from toolkit.nn.memory import keep_freed_memory
@@ -30,12 +31,14 @@ from toolkit.nn.seeds import seeded
 from toolkit.nn.tokens import Tokens
 from toolkit.nn.weights import load_network
 from toolkit.nn.workers import ALONE, WorkerGroup
-from toolkit.solvers.base import SolverInput, SolverProgress
+from toolkit.solvers.base import PreparedLessons, SolverInput, SolverProgress
 from toolkit.solvers.coherence import Coherence
 from toolkit.solvers.evaluate import outcomes
 from toolkit.solvers.neural.config import SizedConfig
-from toolkit.solvers.neural.examples import Examples, make_examples
+from toolkit.solvers.neural.examples import make_examples
 from toolkit.solvers.neural.folder import START
+from toolkit.solvers.neural.lessons import Equations, Lessons, Shard, part_lessons
+from toolkit.solvers.neural.stored import read_lessons
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
 
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from toolkit.solvers.neural.solver import NeuralSolver
 
 LEAST_HELD_OUT = 100  # a share with fewer problems says too little: nothing is held out then
+MOST_HELD_OUT = 2_000  # more would cost more than they say
 EVERY = 20  # batches between two reports
 
 
@@ -56,47 +60,56 @@ class Figures(TypedDict):
 HISTORY = TypeAdapter(list[Figures])
 
 
-@dataclass(frozen=True)
-class Lessons:
-    """What all networks of a solver learn from."""
-
-    data: SolverInput
-    config: SizedConfig
-    vocabulary: Vocabulary
-    tensors: ProblemTensors
-    examples: Examples
-    learnt: Tensor  # rows of `examples.problems`
-    held_out: Tensor  # rows of the problems that the best epoch is chosen by
-
-    @property
-    def steps(self) -> int:
-        """Batches of an epoch, about."""
-        return -(-len(self.learnt) // self.config.batch)
-
-
-def make_lessons(solver: "type[NeuralSolver]", data: SolverInput) -> Lessons:
+def make_lessons(
+    solver: "type[NeuralSolver]", data: SolverInput | PreparedLessons, workers: WorkerGroup = ALONE
+) -> Lessons:
+    """What a worker learns from: of problems in memory, or of prepared parts."""
+    if isinstance(data, PreparedLessons):
+        return read_lessons(solver, data, workers)
     problems = data.problems
     config = solver.sized(data.config, len(problems))
-    if config.encoder is None:
-        vocabulary = vocabulary_of(problems, config.min_count, config.joined)
-    else:
-        vocabulary = pretrained_vocabulary(Path(config.encoder.folder))
-        _check_encoders(solver, len(vocabulary), problems.constants, config)
-    examples = make_examples(data, config, Tokens(problems.constants))
-    if not len(examples.row):
-        raise WarmkitError("There is no equation to learn from.", "no-equations")
-    is_held_out = _held_out(len(problems), config.held_out, data.seed)[examples.problems]
-    if int(is_held_out.sum()) < LEAST_HELD_OUT:
-        is_held_out[:] = False
-    return Lessons(
-        data,
-        config,
-        vocabulary,
-        to_tensors(problems, vocabulary),
-        examples,
-        (~is_held_out).nonzero().squeeze(1),
-        examples.problems[is_held_out],
+    vocabulary = lesson_vocabulary(
+        solver, config, data.constants, lambda: vocabulary_of(problems, config.min_count, config.joined)
     )
+    examples = make_examples(data, config, Tokens(data.constants))
+    if not len(examples.row):
+        raise nothing_to_learn()
+    held_out = torch.zeros(len(problems), dtype=torch.bool)
+    held_out[held_out_rows(len(problems), config.held_out, data.seed)] = True
+    part = part_lessons(problems, examples, held_out, vocabulary, bool(config.retrieval))
+    is_held_out = part.is_held_out
+    if is_held_out.sum() < LEAST_HELD_OUT:
+        is_held_out = pl.repeat(False, len(is_held_out), eager=True)
+    table = part.table.filter(~is_held_out)
+    return Lessons(
+        config,
+        data.seed,
+        data.constants,
+        vocabulary,
+        len(table),
+        problems.take([part.rows[i] for i in is_held_out.arg_true()]),
+        part.answers,
+        lambda columns: [table.select(columns)],
+        workers,
+    )
+
+
+def lesson_vocabulary(
+    solver: "type[NeuralSolver]",
+    config: SizedConfig,
+    constants: tuple[Constant, ...],
+    learn: Callable[[], Vocabulary],
+) -> Vocabulary:
+    """The vocabulary of a pretrained encoder, if there is one; otherwise one that is learnt."""
+    if config.encoder is None:
+        return learn()
+    vocabulary = pretrained_vocabulary(Path(config.encoder.folder))
+    _check_encoders(solver, len(vocabulary), constants, config)
+    return vocabulary
+
+
+def nothing_to_learn() -> WarmkitError:
+    return WarmkitError("There is no equation to learn from.", "no-equations")
 
 
 def _check_encoders(
@@ -109,15 +122,13 @@ def _check_encoders(
         raise WarmkitError("encoder: a network of this solver has an encoder of its own. Take another kind.")
 
 
-def _held_out(problems: int, share: float, seed: int) -> Tensor:
-    """Which of all problems are held out [N], with an equation or without: the same in every round of a loop.
+def held_out_rows(problems: int, share: float, seed: int) -> Tensor:
+    """Which of all problems are held out, with an equation or without: the same in every round of a loop.
 
     Otherwise a solver would be measured on what the one that it starts from has learnt.
     """
     order = torch.randperm(problems, generator=torch.Generator().manual_seed(seed))
-    is_held_out = torch.zeros(problems, dtype=torch.bool)
-    is_held_out[order[: int(share * problems)]] = True
-    return is_held_out
+    return order[: min(int(share * problems), MOST_HELD_OUT)]
 
 
 def new_networks(
@@ -151,18 +162,17 @@ def train_member(
     device: torch.device,
     folder: Path | None,
     on_progress: Callable[[SolverProgress], object],
-    workers: WorkerGroup = ALONE,
 ) -> EquationNetwork:
     """The network of the best epoch. With a folder it goes on from there, and is saved after every epoch.
 
     `done` and `total` of the progress are batches of this network. With several workers, rank zero saves.
     """
     keep_freed_memory()
-    data, config = lessons.data, lessons.config
-    words, constants = len(lessons.vocabulary), data.problems.constants
+    config, workers = lessons.config, lessons.workers
+    words, seed = len(lessons.vocabulary), lessons.seed
 
     def build() -> EquationNetwork:
-        return _new_network(solver, words, constants, config, data.seed, member)
+        return _new_network(solver, words, lessons.constants, config, seed, member)
 
     is_warm = folder is not None and (folder / START).exists()
     network = load_network(folder / START, build) if folder is not None and is_warm else build()
@@ -194,10 +204,10 @@ def train_member(
                 if batches % EVERY == 0:
                     on_progress(replace(last, done=min(done + batches, total)))
 
-            with seeded(_member_seed(data.seed, member), epoch) as generator:
-                workers.draw_differently(_member_seed(data.seed, member), epoch)
-                loss = _run_epoch(network, averaged, lessons, optimizer, epoch, generator, on_batch, workers)
-            right = _held_out_answers(solver, averaged, lessons, workers)
+            with seeded(_member_seed(seed, member), epoch) as generator:
+                workers.draw_differently(_member_seed(seed, member), epoch)
+                loss = _run_epoch(network, averaged, lessons, optimizer, epoch, generator, on_batch)
+            right = _held_out_answers(solver, averaged, lessons)
             if right is None or right >= max((figures["right"] or 0.0 for figures in history), default=0.0):
                 best.load_state_dict(averaged.state_dict())
             history.append({"loss": loss, "right": right})
@@ -226,15 +236,16 @@ def _has_settled(history: Sequence[Figures], patience: int) -> bool:
 
 
 def _held_out_answers(
-    solver: "type[NeuralSolver]", network: EquationNetwork, lessons: Lessons, workers: WorkerGroup = ALONE
+    solver: "type[NeuralSolver]", network: EquationNetwork, lessons: Lessons
 ) -> float | None:
     """The share of the held-out answers that the likeliest equation gives. Each worker solves some."""
     if not len(lessons.held_out):
         return None
-    problems = lessons.data.problems.take(workers.own(lessons.held_out).tolist())
+    workers = lessons.workers
+    problems = lessons.held_out.take(workers.owned(len(lessons.held_out)))
     greedy = lessons.config.model_copy(update={"beam": 1})
     ranker = Ranker(Plausibility({}), Coherence({}))
-    alone = solver([network], lessons.vocabulary, ranker, greedy, problems.constants)
+    alone = solver([network], lessons.vocabulary, ranker, greedy, lessons.constants)
     right = int(outcomes(alone, problems).answers.sum()) if len(problems) else 0
     return workers.sum(right)[0] / len(lessons.held_out)
 
@@ -247,26 +258,21 @@ def _run_epoch(
     epoch: int,
     generator: torch.Generator,
     on_batch: Callable[[int], object],
-    workers: WorkerGroup,
 ) -> float:
-    """One pass over the examples; the mean loss.
-
-    The words that are dropped are drawn for the whole batch, by all workers alike.
-    """
-    config, examples, tensors = lessons.config, lessons.examples, lessons.tensors
+    """One pass over the lessons; the mean loss."""
+    config, shard, workers = lessons.config, lessons.shard, lessons.workers
     network.train()
     device = next(network.parameters()).device
-    operators = len(network.tokens.operators)
-    problems, depths = examples.problems[lessons.learnt], examples.depths(operators)[lessons.learnt]
     total = weights = 0.0
-    batches = like_lengths(tensors.lengths[problems], config.batch, generator)
+    batches = like_lengths(shard.lengths, config.batch, generator)
     for done, chosen in enumerate(batches, 1):
-        chosen = chosen[depths[chosen].argsort(descending=True, stable=True)]
-        batch = _without_some_words(tensors.batch(problems[chosen]), config.word_dropout, generator)
-        batch = workers.shard(batch, torch.zeros(len(chosen)))
+        chosen = chosen[shard.depths[chosen].argsort(descending=True, stable=True)]
+        dropped = _dropped_words(shard, chosen, config.word_dropout, generator)
+        own = workers.own_rows(chosen)
         optimizer.zero_grad(set_to_none=True)
-        if len(batch.rows):
-            losses, weight = _losses(network, batch.to(device), examples, config.max_tokens)
+        if len(own):
+            batch = _without_words(shard.tensors.batch(own), dropped)
+            losses, weight = _losses(network, batch.to(device), shard.equations, config.max_tokens)
             (losses.sum() / len(chosen)).backward()
             total += float(losses.detach().sum())
             weights += float(weight.sum())
@@ -284,15 +290,13 @@ def _run_epoch(
 
 
 def _losses(
-    network: EquationNetwork, batch: Batch, examples: Examples, max_tokens: int
+    network: EquationNetwork, batch: Batch, equations: Equations, max_tokens: int
 ) -> tuple[Tensor, Tensor]:
     """The weighted loss of each equation to learn, and the weights."""
     # A problem is read once, however many equations it is to learn.
-    learnt = [(text, i) for text, row in enumerate(batch.rows.tolist()) for i in examples.of_problem[row]]
-    owner, example = [text for text, _ in learnt], [i for _, i in learnt]
-    weight = examples.weight[example].to(batch.tokens.device)
-    log_prob = network.log_prob(batch, [examples.prefixes[i] for i in example], owner, max_tokens)
-    return -log_prob * weight, weight
+    prefixes, weight, owner = equations.of(batch.rows.cpu())
+    weight = weight.to(batch.tokens.device)
+    return -network.log_prob(batch, prefixes, owner, max_tokens) * weight, weight
 
 
 def _rate(step: int, steps: int, warm_up: float) -> float:
@@ -308,12 +312,22 @@ def _average(averaged: nn.Module, network: nn.Module, step: int, decay: float) -
     torch._foreach_lerp_(list(averaged.parameters()), list(network.parameters()), 1 - kept)
 
 
-def _without_some_words(batch: Batch, share: float, generator: torch.Generator) -> Batch:
-    """The batch with a share of its words unknown, as rare words are in new texts; numbers stay."""
+def _dropped_words(shard: Shard, chosen: Tensor, share: float, generator: torch.Generator) -> Tensor | None:
+    """Which words of the own problems of a batch [B, L] are dropped; L is the longest text of all workers.
+
+    They are drawn for the whole batch, by all workers alike. None if no words are dropped.
+    """
     if not share:
+        return None
+    drawn = torch.rand((len(chosen), int(shard.lengths[chosen].max())), generator=generator)
+    return drawn[shard.workers.is_own(chosen)] < share
+
+
+def _without_words(batch: Batch, dropped: Tensor | None) -> Batch:
+    """The batch with some words unknown, as rare words are in new texts; numbers stay."""
+    if dropped is None:
         return batch
-    dropped = torch.rand(batch.tokens.shape, generator=generator) < share
-    dropped &= ~batch.is_number & (batch.tokens != PAD_AT)
+    dropped = dropped[:, : batch.tokens.shape[1]] & ~batch.is_number & (batch.tokens != PAD_AT)
     return replace(batch, tokens=torch.where(dropped, UNKNOWN_AT, batch.tokens))
 
 

@@ -1,9 +1,9 @@
 """Networks of a solver that train side by side, each in a process with one thread.
 
-    python -m toolkit.solvers.neural.processes TRAINING MEMBER
+    python -m toolkit.solvers.neural.processes TRAINING MEMBER LESSONS
 
-is such a process. It reads what `folder.write_data` wrote, saves its network after every epoch, and prints a
-line of JSON for each report. If the process that started it is gone, it ends with the next report.
+is such a process. It learns from the folder LESSONS, saves its network after every epoch, and prints a line
+of JSON for each report. If the process that started it is gone, it ends with the next report.
 """
 
 import json
@@ -20,13 +20,17 @@ from typing import Any
 
 from toolkit.errors import WarmkitError
 from toolkit.solvers.base import SolverProgress
-from toolkit.solvers.neural.folder import network_folder, read_data
+from toolkit.solvers.neural.folder import network_folder, read_training
 
 ROOT = Path(__file__).parents[3]  # the folder with the package
 
 
 def train_in_processes(
-    training: Path, members: int, at_once: int, on_report: Callable[[int, SolverProgress], object]
+    training: Path,
+    lessons: Path,
+    members: int,
+    at_once: int,
+    on_report: Callable[[int, SolverProgress], object],
 ) -> None:
     """Train all networks, `at_once` at a time. If this ends early, so do the processes."""
     lines: Queue[tuple[int, str | None]] = Queue()  # None: the process ended
@@ -35,7 +39,7 @@ def train_in_processes(
         while waiting or running:
             while waiting and len(running) < at_once:
                 member = waiting.pop(0)
-                running[member] = stack.enter_context(_start(training, member))
+                running[member] = stack.enter_context(_start(training, member, lessons))
                 stack.callback(running[member].kill)  # does nothing to a process that ended
                 Thread(target=_read, args=(running[member], member, lines), daemon=True).start()
             member, line = lines.get()
@@ -50,11 +54,11 @@ def train_in_processes(
                 raise _failure(training, member, process.returncode)
 
 
-def _start(training: Path, member: int) -> "subprocess.Popen[str]":
+def _start(training: Path, member: int, lessons: Path) -> "subprocess.Popen[str]":
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", __name__, str(training), str(member)],
+        [sys.executable, "-P", "-m", __name__, str(training), str(member), str(lessons)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         encoding="utf-8",
@@ -83,14 +87,14 @@ def _send(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def main(training: Path, member: int) -> None:
+def main(training: Path, member: int, lessons: Path) -> None:
     import torch
 
     from toolkit.solvers import find_solver
     from toolkit.solvers.neural.member import make_lessons, train_member
     from toolkit.solvers.neural.solver import NeuralSolver
 
-    name, data = read_data(training)
+    name, data = read_training(training, lessons)
     solver = find_solver(name)
     assert issubclass(solver, NeuralSolver)
 
@@ -109,7 +113,7 @@ def main(training: Path, member: int) -> None:
 
 if __name__ == "__main__":
     try:
-        main(Path(sys.argv[1]), int(sys.argv[2]))
+        main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
     except WarmkitError as error:
         _send({"error": str(error)})
         sys.exit(1)

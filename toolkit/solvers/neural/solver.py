@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -27,6 +27,7 @@ from toolkit.equations import (
 from toolkit.equations.evaluate import Number
 from toolkit.solvers.base import (
     OnProgress,
+    PreparedLessons,
     Solution,
     Solver,
     SolverDescription,
@@ -68,6 +69,7 @@ class NeuralSolver(Solver):
     Config = SolverConfig
     Description = NeuralDescription
     distributed = True
+    learns_in_parts = True
     defaults: ClassVar[Mapping[str, object]] = {}
     config: SolverConfig
 
@@ -114,7 +116,22 @@ class NeuralSolver(Solver):
     ) -> Self:
         from toolkit.solvers.neural.train import train
 
-        return train(cls, data, device, folder, resume, on_progress, workers, elsewhere)
+        return train(
+            cls,
+            data,
+            device=device,
+            folder=folder,
+            resume=resume,
+            on_progress=on_progress,
+            workers=workers,
+            elsewhere=elsewhere,
+        )
+
+    @classmethod
+    def fit_prepared(cls, data: PreparedLessons, **options: Any) -> Self:
+        from toolkit.solvers.neural.train import train
+
+        return train(cls, data, **options)
 
     @classmethod
     def warm_started(cls, config: Section) -> Section:

@@ -14,15 +14,16 @@ import torch
 from toolkit.equations import reaches
 from toolkit.errors import WarmkitError
 from toolkit.nn.network import EquationNetwork
-from toolkit.nn.tokens import Tokens
 from toolkit.nn.workers import ALONE, WorkerGroup
-from toolkit.solvers.base import OnProgress, SolverInput, SolverProgress, TrainElsewhere
+from toolkit.solvers.base import OnProgress, PreparedLessons, SolverInput, SolverProgress, TrainElsewhere
 from toolkit.solvers.coherence import Coherence
-from toolkit.solvers.neural.folder import begin, network_folder, training_folder, write_data
-from toolkit.solvers.neural.member import Lessons, make_lessons, new_networks, train_member
+from toolkit.solvers.neural.folder import begin, network_folder, training_folder
+from toolkit.solvers.neural.lessons import Lessons
+from toolkit.solvers.neural.member import make_lessons, new_networks, train_member
 from toolkit.solvers.neural.processes import train_in_processes
 from toolkit.solvers.neural.retrieval import Learnt
 from toolkit.solvers.neural.solver import NeuralSolver
+from toolkit.solvers.neural.stored import write_lessons
 from toolkit.solvers.plausibility import Plausibility
 from toolkit.solvers.ranking import Ranker
 
@@ -33,17 +34,18 @@ WORTH_A_PROCESS = 20_000  # problems that a network reads in all its epochs: abo
 
 def train(
     solver: type[Trained],
-    data: SolverInput,
-    device: torch.device | None,
-    folder: Path | None,
-    resume: bool,
-    on_progress: OnProgress,
-    workers: WorkerGroup | None,
-    elsewhere: TrainElsewhere | None,
+    data: SolverInput | PreparedLessons,
+    *,
+    device: torch.device | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    on_progress: OnProgress = lambda progress: None,
+    workers: WorkerGroup | None = None,
+    elsewhere: TrainElsewhere | None = None,
 ) -> Trained:
     """The arguments are those of `Solver.fit`."""
-    lessons = make_lessons(solver, data)
-    config, problems = lessons.config, data.problems
+    lessons = make_lessons(solver, data, workers or ALONE)
+    config = lessons.config
     device = device or torch.device("cpu")
     progress = _Progress(config.members, config.epochs * lessons.steps, on_progress)
     alone = workers is None and elsewhere is None
@@ -57,8 +59,8 @@ def train(
             if elsewhere is not None:
                 elsewhere(folder)
             if at_once > 1:
-                write_data(training, data)
-                train_in_processes(training, config.members, at_once, progress.report)
+                stored = _stored(lessons, data, training)
+                train_in_processes(training, stored, config.members, at_once, progress.report)
         networks = []
         for member in range(config.members):
             own = None if training is None else network_folder(training, member)
@@ -66,11 +68,10 @@ def train(
             def report(now: SolverProgress, member: int = member) -> None:
                 progress.report(member, now)
 
-            networks.append(train_member(solver, lessons, member, device, own, report, workers or ALONE))
-    answered = problems.take(lessons.examples.problems.tolist())
-    ranker = Ranker(Plausibility.fit(answered.answers, answered.numbers), _coherence(lessons))
+            networks.append(train_member(solver, lessons, member, device, own, report))
+    ranker = Ranker(Plausibility(lessons.answers), _coherence(lessons))
     learnt = _learnt(lessons) if config.retrieval else []
-    fitted = solver(networks, lessons.vocabulary, ranker, config, problems.constants, learnt)
+    fitted = solver(networks, lessons.vocabulary, ranker, config, lessons.constants, learnt)
     if workers is None:  # whoever sent the workers ranks beams once, with their networks
         fitted.ranker = _learnt_ranking(fitted, lessons)
     return fitted
@@ -83,7 +84,7 @@ def _learnt_ranking(solver: NeuralSolver, lessons: Lessons) -> Ranker:
         return ranker.weighted({"probability": 1.0})
     if config.ranking == "plausible" or not len(lessons.held_out):
         return ranker
-    problems = lessons.data.problems.take(lessons.held_out.tolist())
+    problems = lessons.held_out
     return ranker.fitted(
         [
             (
@@ -100,33 +101,31 @@ def _learnt_ranking(solver: NeuralSolver, lessons: Lessons) -> Ranker:
 
 def _coherence(lessons: Lessons) -> Coherence:
     """Of the steps of the equations that are learnt, not of those that are held out."""
-    examples, problems = lessons.examples, lessons.data.problems
-    tokens, weight = Tokens(problems.constants), examples.weight.tolist()
-    return Coherence.fit(
-        (
-            problems.numbers[row],
-            [(tokens.decode(examples.prefixes[i]), weight[i]) for i in examples.of_problem[row]],
-        )
-        for row in examples.problems[lessons.learnt].tolist()
-    )
+    return Coherence.fit((values, equations) for (values,), equations in lessons.equations("values"))
 
 
 def _learnt(lessons: Lessons) -> list[Learnt]:
     """Every problem that was learnt, with the likeliest of its equations."""
-    examples, problems = lessons.examples, lessons.data.problems
-    tokens, weight = Tokens(problems.constants), examples.weight.tolist()
-    learnt = []
-    for row in examples.problems[lessons.learnt].tolist():
-        best = max(examples.of_problem[row], key=lambda i: weight[i])
-        learnt.append(Learnt(problems.masked[row].tokens, tokens.decode(examples.prefixes[best])))
-    return learnt
+    return [
+        Learnt(tuple(words.split(" ")), max(equations, key=lambda equation: equation[1])[0])
+        for (words,), equations in lessons.equations("words")
+    ]
+
+
+def _stored(lessons: Lessons, data: SolverInput | PreparedLessons, training: Path) -> Path:
+    """A folder with the lessons, for other processes."""
+    if isinstance(data, PreparedLessons):
+        return data.folder
+    folder = training / "lessons"
+    write_lessons(folder, lessons, data.digest(), len(data.problems))
+    return folder
 
 
 def _start(solver: type[NeuralSolver], lessons: Lessons, folder: Path | None) -> list[EquationNetwork]:
     """The networks to start from; none if there is no folder. They must be like those to be trained."""
     if folder is None:
         return []
-    previous, constants = solver.load(folder), lessons.data.problems.constants
+    previous, constants = solver.load(folder), lessons.constants
     with torch.device("meta"):
         new = new_networks(solver, len(lessons.vocabulary), constants, lessons.config, seed=0)
     same_words = previous.vocabulary.words == lessons.vocabulary.words
@@ -142,7 +141,7 @@ def _shapes(networks: Sequence[EquationNetwork]) -> list[dict[str, torch.Size]]:
 def _processes(solver: type[NeuralSolver], lessons: Lessons, device: torch.device) -> int:
     """How many networks are trained side by side."""
     is_ours = solver.__module__.startswith("toolkit.")  # a process could not import one of a user's program
-    is_long = lessons.config.epochs * len(lessons.learnt) >= WORTH_A_PROCESS
+    is_long = lessons.config.epochs * lessons.count >= WORTH_A_PROCESS
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, lessons.config.members) if is_ours and is_long and device.type == "cpu" else 1
 
