@@ -2,7 +2,7 @@
 
     python bench/scale.py --sizes 10000,100000 --out scale.json         all steps
     python bench/scale.py --sizes 10000,100000,1000000 --steps data     the commands on data alone
-    python bench/scale.py --sizes 10000,1000000 --steps shard           what a rank holds, in minutes
+    python bench/scale.py --sizes 10000,1000000 --steps shard,solver    what a rank holds, in minutes
 
 Problems of `warmkit data generate`, a small model, two Ray workers of this machine. Every step is the command
 that a user gives, in a process of its own. Its peak of memory is what the kernel says of it and of the
@@ -16,6 +16,8 @@ workers that it starts (VmHWM: pages that are shared count in each).
     generate `generate` to a folder of parts: problems a second, peak of the driver and of a worker
     shard    what one of two ranks holds: its shard of 8,192 prepared problems that are repeated until there
              are enough, and 20 batches of training, without Ray; seconds to read it, to save its memory
+    solver   the same for a solver: lessons of 8,192 problems with up to five candidates each; and what the
+             process takes that sorts as many candidates, which come in an order of their own
 """
 
 import json
@@ -32,12 +34,19 @@ from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 
 from toolkit.cli.output import echo, print_table
 from toolkit.config import load_config
-from toolkit.equations import DEFAULT_CONSTANTS
+from toolkit.data import ProblemSet, preparing, read_problems, write_table
+from toolkit.data.prepared import PreparedSet, description, write_prepared_table
+from toolkit.data.schema import CANDIDATES
+from toolkit.equations import DEFAULT_CONSTANTS, search, show
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.prepare import prepare
+from toolkit.solvers.neural.prepare import prepare_lessons
+from toolkit.solvers.published import Gts
+from toolkit.storage.description import write_description
 
 # One of two ranks: reads its shard, trains 20 batches, saves what it remembers.
 SHARD = """
@@ -96,6 +105,73 @@ print(json.dumps({
     "checkpoint_mb": saved / 1e6,
     "bytes_a_problem": sum(tensor.nbytes for tensor in tensors) / owned,
     "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+}))
+"""
+
+# One of two ranks of a solver: reads its shard, trains 20 batches.
+SOLVER = r"""
+import json, re, sys, tempfile, time
+from dataclasses import replace
+from pathlib import Path
+import torch, torch.distributed as dist
+from toolkit.config import load_config
+from toolkit.equations import DEFAULT_CONSTANTS
+from toolkit.nn.workers import WorkerGroup
+from toolkit.solvers.base import PreparedLessons
+from toolkit.solvers.neural.member import make_lessons, train_member
+from toolkit.solvers.published import Gts
+
+class Enough(Exception):
+    pass
+
+def stop(now):
+    raise Enough
+
+folder, digest, size, *settings = sys.argv[1:]
+torch.set_num_threads(1)
+data = PreparedLessons(Path(folder), digest, DEFAULT_CONSTANTS, load_config(Gts.Config, None, settings))
+some = make_lessons(Gts, data, WorkerGroup(0, 2))
+times = max(1, round(int(size) / some.count))
+def parts(columns):
+    return (part for _ in range(times) for part in some.parts(columns))
+lessons = replace(some, count=times * some.count, parts=parts)
+begun = time.process_time()
+shard = lessons.shard
+read = time.process_time()
+with tempfile.TemporaryDirectory() as group:  # the other rank is not there: gradients are not waited for
+    dist.init_process_group("gloo", init_method=f"file://{group}/group", rank=0, world_size=1)
+    try:
+        train_member(Gts, lessons, 0, torch.device("cpu"), None, stop)  # first called after 20 batches
+    except Enough:
+        pass
+    dist.destroy_process_group()
+tensors = [value for part in (shard, shard.tensors, shard.equations) for value in vars(part).values()]
+held = sum(tensor.nbytes for tensor in tensors if isinstance(tensor, torch.Tensor))
+print(json.dumps({
+    "problems": lessons.count,
+    "read_core_seconds": read - begun,
+    "train_core_seconds": time.process_time() - read,
+    "equations_a_problem": len(shard.equations.sizes) / len(shard.tensors),
+    "bytes_a_problem": held / len(shard.tensors),
+    "peak_mb": int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024 / 1e6,
+}))
+"""
+
+# The process that prepares the lessons of a solver: candidates come into the order of their problems.
+SORT = r"""
+import json, re, sys, tempfile, time
+from pathlib import Path
+from toolkit.data.prepared import read_prepared
+from toolkit.data.sorted_candidates import sort_candidates
+
+problems = read_prepared(Path(sys.argv[1]))
+begun = time.process_time()
+with tempfile.TemporaryDirectory() as folder:
+    found = sort_candidates(Path(sys.argv[2]), problems, Path(folder))
+print(json.dumps({
+    "problems": len(problems),
+    "sort_core_seconds": time.process_time() - begun,
+    "peak_mb": int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024 / 1e6,
 }))
 """
 
@@ -214,27 +290,91 @@ def shard_steps(sizes: Sequence[int]) -> Iterator[Step]:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
         yield Step("prepare", len(ready), seconds, core, peak, 0.0, figures=figures)
         for size in sizes:
-            command = [sys.executable, "-c", SHARD, str(ready.folder), str(size), *settings]
-            begun = time.perf_counter()
-            figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-            peak, core = figures.pop("peak_mb"), figures["read_core_seconds"] + figures["save_core_seconds"]
-            problems, seconds = figures.pop("problems"), time.perf_counter() - begun
-            yield Step("shard", problems, seconds, core, peak, 0.0, figures=figures)
+            yield measured_rank("shard", SHARD, ready.folder, size, *settings)
+
+
+def measured_rank(name: str, script: str, *arguments: object) -> Step:
+    """What a script takes that prints its figures."""
+    begun, command = time.perf_counter(), [sys.executable, "-c", script, *map(str, arguments)]
+    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    peak, core = figures.pop("peak_mb"), sum(figures[each] for each in figures if each.endswith("_seconds"))
+    return Step(name, figures.pop("problems"), time.perf_counter() - begun, core, peak, 0.0, figures=figures)
+
+
+def solver_steps(sizes: Sequence[int]) -> Iterator[Step]:
+    """What one of two ranks of a solver holds, at the default sizes of a solver but for its width."""
+    settings = ("hidden=32", "embedding=32")
+    with tempfile.TemporaryDirectory() as temporary:
+        made, root = Path(temporary) / "problems.parquet", Path(temporary) / "prepared"
+        run(8_192, "data", "generate", "--count", 8_192, "--seed", 1, "--out", made)
+        ready = preparing.prepare(made, preparing.Preparation(root, DEFAULT_CONSTANTS))
+        found = searched(read_problems(made))
+        write_table(found, Path(temporary) / "candidates.parquet")
+        begun, core = time.perf_counter(), time.process_time()
+        config = load_config(Gts.Config, None, settings)
+        lessons = prepare_lessons(
+            Gts, ready, Path(temporary) / "candidates.parquet", False, config, root=root
+        )
+        seconds, core = time.perf_counter() - begun, time.process_time() - core
+        stored = sum(path.stat().st_size for path in lessons.folder.iterdir())
+        figures = {
+            "candidates_a_problem": len(found) / len(ready),
+            "made_per_core_second": len(ready) / core,
+            "bytes_a_problem": stored / len(ready),
+        }
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
+        yield Step("lessons", len(ready), seconds, core, peak, 0.0, figures=figures)
+        for size in sizes:
+            yield measured_rank("solver", SOLVER, lessons.folder, lessons.data, size, *settings)
+        for size in sizes:
+            with tempfile.TemporaryDirectory(dir=temporary) as folder:
+                times = max(1, round(size / len(ready)))
+                problems, candidates = repeated(ready, found, times, Path(folder))
+                yield measured_rank("sort", SORT, problems, candidates)
+
+
+def searched(problems: ProblemSet) -> pl.DataFrame:
+    """Up to five candidates of each problem."""
+    reached = search(problems.numbers, problems.answers, 3, problems.constants, reuse=1)
+    rows = [
+        (name, show(one.template), show(one.template), one.klass, -1.0, 1 / (place + 2), 1, "search")
+        for name, candidates in zip(problems.ids, reached, strict=True)
+        for place, one in enumerate(candidates[:5])
+    ]
+    return pl.DataFrame(rows, CANDIDATES, orient="row")
+
+
+def repeated(ready: PreparedSet, found: pl.DataFrame, times: int, folder: Path) -> tuple[Path, Path]:
+    """The same problems so often, with new ids, and their candidates, of the last problems first."""
+    parts, candidates = [], folder / "candidates"
+    candidates.mkdir()
+    for number in range(times):
+        suffix = pl.lit(f"-{number}")
+        for part in ready.frames():
+            table = part.with_columns(pl.col("id") + suffix)
+            parts.append(write_prepared_table(table, folder / f"part-{len(parts):06d}.parquet"))
+        table = found.with_columns(pl.col("problem_id") + suffix)
+        table.write_parquet(candidates / f"part-{times - number:06d}.parquet")
+    words = write_prepared_table(pl.read_parquet(ready.folder / ready.words.name), folder / ready.words.name)
+    described = description(ready.digest, [show(each) for each in ready.constants], words, parts, 0)
+    write_description(folder / "prepared.json", described)
+    return folder, candidates
 
 
 @click.command()
 @click.option("--sizes", default="10000,100000", show_default=True, help="Problems, separated by commas.")
-@click.option("--steps", default="data,train,generate,shard", show_default=True)
+@click.option("--steps", default="data,train,generate,shard,solver", show_default=True)
 @click.option("--workers", default=2, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="A JSON file of all figures.")
 def main(sizes: str, steps: str, workers: int, out: Path | None) -> None:
     """Measure growth: the figures of each size, and those of the largest as a ratio to the smallest."""
     measured: list[Step] = []
-    if "shard" in steps:
-        for step in shard_steps([int(size) for size in sizes.split(",")]):
+    of_ranks = {"shard": shard_steps, "solver": solver_steps}
+    for name in (name for name in of_ranks if name in steps.split(",")):
+        for step in of_ranks[name]([int(size) for size in sizes.split(",")]):
             measured.append(step)
-            show(step)
-    for size in map(int, sizes.split(",") if steps != "shard" else ()):
+            show_step(step)
+    for size in map(int, sizes.split(",") if set(steps.split(",")) - set(of_ranks) else ()):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             done = data_steps(size, folder)
@@ -242,19 +382,19 @@ def main(sizes: str, steps: str, workers: int, out: Path | None) -> None:
                 done = iter([next(done)])
             for step in done:
                 measured.append(step)
-                show(step)
+                show_step(step)
             if "train" in steps:
                 measured.append(train_step(size, folder, workers))
-                show(measured[-1])
+                show_step(measured[-1])
             if "generate" in steps and "train" in steps:
                 measured.append(generate_step(size, folder, workers))
-                show(measured[-1])
+                show_step(measured[-1])
     if out is not None:
         out.write_text(json.dumps([asdict(step) for step in measured], indent=1))
     growth(measured)
 
 
-def show(step: Step) -> None:
+def show_step(step: Step) -> None:
     figures = {name: value for name, value in step.figures.items() if isinstance(value, float)}
     shown = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
     memory = f"driver {step.driver_mb:.0f} MB, worker {step.worker_mb:.0f} MB"
