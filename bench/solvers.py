@@ -37,9 +37,12 @@ from toolkit.methods.warm.config import WarmConfig
 from toolkit.solvers import OnProgress, Solver, SolverInput, SolverProgress, find_solver
 from toolkit.solvers.evaluate import accuracies
 from toolkit.solvers.neural.config import SolverConfig
+from toolkit.solvers.neural.solver import NeuralSolver
 
 Row = tuple[str, ...]
 KINDS = ("gts", "graph2tree")
+PAPER = Path(__file__).parents[1] / "configs" / "paper"
+PRODUCTS = ("bmm", "baddbmm", "baddbmm_", "mm", "addmm")
 LEFT_OUT = (  # of the recipe, by the settings that leave it out
     "number_features=false",
     "repeat_features=false",
@@ -48,9 +51,13 @@ LEFT_OUT = (  # of the recipe, by the settings that leave it out
     "word_dropout=0",
     "decoder_dropout=0",
     "warm_up=0",
-    "ranking=probability",
     "layers=1",
 )
+RANKINGS = {  # of the beams of a small set, by the weights of what counts
+    "ranking by probability": {"probability": 1.0},
+    "ranking without coherence": {"probability": 1.0, "plausibility": 1.0},
+    "ranking without plausibility": {"probability": 1.0, "coherence": 1.0},
+}
 
 
 @dataclass(frozen=True)
@@ -150,25 +157,39 @@ def answers(bench: Bench) -> Iterator[Row]:
 
 
 def ablation(bench: Bench) -> Iterator[Row]:
-    """AllArith, gold, one network: what is lost, in each fold, if one part of the recipe is left out."""
+    """AllArith, gold, one network: what is lost, in each fold, if one part of the recipe is left out.
+
+    Beams of the same networks are ranked in several ways; what else is left out is trained anew.
+    """
     problems = _read(bench, "allarith")
     found: dict[str, dict[str, list[float]]] = {}
     for seed, (learnt, tested) in itertools.product(bench.each_seed(), parts(problems, bench.folds)):
-        for left_out in ("", *LEFT_OUT):
-            changes = load_config(SolverConfig, None, ("members=1", *left_out.split()))
-            settings = bench.settings.model_copy(update=changes.model_dump(exclude_unset=True))
-            right, fold = (
-                right_answers(fit("gts", learnt, None, settings, seed), tested),
-                tested.table["split"][0],
-            )
-            found.setdefault(left_out, {}).setdefault(fold, []).append(right)
-            click.echo(f"ablation {left_out or 'all'} seed {seed} {fold}: {right:.1f}", err=True)
-    for left_out, by_fold in found.items():
-        against = {
-            fold: [share - whole for share, whole in zip(shares, found[""][fold], strict=True)]
+        fold = tested.table["split"][0]
+        for name, right in _left_out(bench, learnt, tested, seed):
+            found.setdefault(name, {}).setdefault(fold, []).append(right)
+            click.echo(f"ablation {name} seed {seed} {fold}: {right:.1f}", err=True)
+    whole = found["everything"]
+    for name, by_fold in found.items():
+        lost = {
+            fold: [share - before for share, before in zip(shares, whole[fold], strict=True)]
             for fold, shares in by_fold.items()
         }
-        yield left_out or "everything", *_summed_up(against if left_out else by_fold), ""
+        yield name, *_summed_up(by_fold if by_fold is whole else lost), ""
+
+
+def _left_out(bench: Bench, learnt: ProblemSet, tested: ProblemSet, seed: int) -> Iterator[tuple[str, float]]:
+    """The recipe, and all but one of its parts, with what is right."""
+    for left_out in ("", *LEFT_OUT):
+        changes = load_config(SolverConfig, None, ("members=1", *left_out.split()))
+        settings = bench.settings.model_copy(update=changes.model_dump(exclude_unset=True))
+        solver = fit("gts", learnt, None, settings, seed)
+        yield left_out or "everything", right_answers(solver, tested)
+        if not left_out:
+            assert isinstance(solver, NeuralSolver)
+            ranker = solver.ranker
+            for name, weights in RANKINGS.items():
+                solver.ranker = ranker.weighted(weights)
+                yield name, right_answers(solver, tested)
 
 
 def ew10k(bench: Bench) -> Iterator[Row]:
@@ -220,8 +241,15 @@ def cost(bench: Bench) -> Iterator[Row]:
             epoch = partial(_solver_epoch, kind, problems, settings, bench.seed)
             turns = [_turn(epoch) for _ in range(3)]
             yield _compared(f"train, {kind}, {name}", turns, len(problems))
+        large = settings.model_copy(update={"hidden": 256})
+        for sized in (settings, large):
+            share = _product_share(partial(_solver_epoch, "gts", problems, sized, bench.seed))
+            yield f"train, gts of {sized.hidden} units, {name}", f"{share:.0%} are matrix products", "", ""
     turns = [_turn(partial(_warm_epoch, sets["allarith"], bench.warm, bench.seed)) for _ in range(3)]
     yield _compared("train, WARM, allarith", turns, 640)
+    paper = load_config(WarmConfig, PAPER / "warm.yaml", ())
+    turns = [_turn(partial(_warm_epoch, sets["allarith"].take(range(192)), paper, bench.seed))]
+    yield _compared("train, WARM of the paper's sizes, allarith", turns, 192)
     for name, problems in sets.items():
         solver = fit("gts", problems, None, settings.model_copy(update={"epochs": 4}), bench.seed)
         begun = time.process_time()
@@ -262,6 +290,14 @@ def _solver_epoch(kind: str, problems: ProblemSet, settings: SolverConfig, seed:
     fit(kind, problems, None, settings, seed, on_progress)
     first, last = sorted(ends.values())[-2:]
     return last - first
+
+
+def _product_share(run: Callable[[], float]) -> float:
+    """The share of the CPU time of a run that matrix products take: no code around them can save more."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+        run()
+    times = {each.key: each.self_cpu_time_total for each in profiled.key_averages()}
+    return sum(times.get(f"aten::{name}", 0) for name in PRODUCTS) / sum(times.values())
 
 
 def _warm_epoch(problems: ProblemSet, config: WarmConfig, seed: int) -> float:

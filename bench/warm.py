@@ -2,6 +2,7 @@
 
     python bench/warm.py --data FOLDER                    every table, about forty minutes on two cores
     python bench/warm.py --data FOLDER --only allarith    one of them
+    python bench/warm.py --data FOLDER --only annealing --seeds 3
 
 FOLDER holds allarith.jsonl, ew10k.jsonl, hw10k.jsonl and math23k.jsonl in the native format (none comes with
 warmkit). "reached" is the share of problems for which an equation was found that gives the answer, after
@@ -141,6 +142,16 @@ def ablation(folder: Path, seed: int) -> None:
     print_table(f"allarith.jsonl, 15 epochs, seed {seed}: the default with other keys", rows, HEADERS)
 
 
+def annealing(folder: Path, seed: int) -> None:
+    """Math23K has more equations that give the answer by luck than AllArith."""
+    rows = []
+    for name in ("allarith", "math23k"):
+        problems = sample(read_problems(folder / f"{name}.jsonl"), 2000, seed)
+        for key in ("train.temperature=10", "train.temperature=1"):
+            rows.append(run(f"{name}, {key}", problems, "train.epochs=12", key, seed=seed))
+    print_table(f"{len(problems)} problems at most, 12 epochs, seed {seed}", rows, HEADERS)
+
+
 def cost(folder: Path, seed: int) -> None:
     problems = read_problems(folder / "allarith.jsonl")
     rows = []
@@ -172,19 +183,27 @@ def sample(problems: ProblemSet, count: int, seed: int) -> ProblemSet:
     return problems.take(rows.to_list())
 
 
-TABLES = {"allarith": allarith, "others": others, "ablation": ablation, "cost": cost}
+TABLES = {
+    "allarith": allarith,
+    "others": others,
+    "ablation": ablation,
+    "annealing": annealing,
+    "cost": cost,
+}
 
 
 @click.command()
 @click.option("--data", "folder", required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--only", type=click.Choice(list(TABLES)), help="One table.")
 @click.option("--seed", default=0, show_default=True)
+@click.option("--seeds", default=1, show_default=True, help="Print each table for so many seeds.")
 @click.option("--threads", default=2, show_default=True)
-def main(folder: Path, only: str | None, seed: int, threads: int) -> None:
+def main(folder: Path, only: str | None, seed: int, seeds: int, threads: int) -> None:
     torch.set_num_threads(threads)
     for name, table in TABLES.items():
         if only in (None, name):
-            table(folder, seed)
+            for each in range(seed, seed + seeds):
+                table(folder, each)
 
 
 if __name__ == "__main__":

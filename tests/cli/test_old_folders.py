@@ -78,7 +78,7 @@ def test_an_old_model_is_a_sentence(model, tmp_path):
 def test_an_old_solver_is_a_sentence(solver):
     words = f"Error: {solver / 'solver.json'}: this is not a solver that this version reads"
     for command in (("solve", "5 and 6"), ("evaluate", "bundled:en")):
-        assert refused(*command, "--model", solver) == f"{words} (warmkit-solver-3). Train it anew."
+        assert refused(*command, "--model", solver) == f"{words} (warmkit-solver-4). Train it anew."
 
 
 @pytest.mark.parametrize(

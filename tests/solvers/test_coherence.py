@@ -12,6 +12,11 @@ def learnt(template: str, *numbers: int) -> tuple[list[Fraction], list]:
     return [Fraction(number) for number in numbers], [(parse_template(template), 1.0)]
 
 
+def log_ratio(coherence: Coherence, template: str, numbers: list[float]) -> float:
+    (ratio,) = coherence.log_ratios([parse_template(template)], numbers)
+    return ratio
+
+
 def dividing() -> Coherence:
     """Of problems where everything that comes out even is divided, and all else is added."""
     shared = [learnt("N0 / N1", a * b, b) for a in range(2, 12) for b in range(2, 12)]
@@ -53,17 +58,24 @@ def test_the_traits_of_a_step(step, expected):
 
 def test_a_division_that_comes_out_even_is_no_chance():
     coherence = dividing()
-    even, odd = (coherence.log_ratio(parse_template("N0 / N1"), [a, 12.0]) for a in (36.0, 37.0))
+    even, odd = (log_ratio(coherence, "N0 / N1", [a, 12.0]) for a in (36.0, 37.0))
     assert even > 1 > -1 > odd
     assert coherence.ratios["/ value whole"] > 1
-    added = coherence.log_ratio(parse_template("N0 + N1"), [36.0, 12.0])
+    added = log_ratio(coherence, "N0 + N1", [36.0, 12.0])
     assert even > added
 
 
 def test_what_was_never_counted_says_nothing():
-    assert Coherence({}).log_ratio(parse_template("N0 / N1"), [36.0, 12.0]) == 0
+    assert log_ratio(Coherence({}), "N0 / N1", [36.0, 12.0]) == 0
     assert Coherence.fit([]).ratios == {}
-    assert dividing().log_ratio(parse_template("N0 ^ N1"), [36.0, 12.0]) == 0
+    assert log_ratio(dividing(), "N0 ^ N1", [36.0, 12.0]) == 0
+
+
+def test_equations_of_a_problem_are_compared_at_once():
+    templates = [parse_template(text) for text in ("N0 / N1", "N0 + N1", "N0 / N1 + N0 / N1", "N0")]
+    first, second, twice, none = dividing().log_ratios(templates, [36.0, 12.0])
+    assert first > second and none == 0
+    assert twice == 2 * first + log_ratio(dividing(), "N0 + N0", [3.0])
 
 
 def test_few_equations_are_hardly_believed():

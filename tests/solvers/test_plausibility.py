@@ -2,11 +2,11 @@ from fractions import Fraction
 
 import pytest
 
-from toolkit.solvers.plausibility import Plausibility, value_kind
+from toolkit.solvers.plausibility import Plausibility, TextNumbers, value_kind
 
 
-def numbers(*values: str) -> list[Fraction]:
-    return [Fraction(value) for value in values]
+def numbers(*values: str) -> TextNumbers:
+    return TextNumbers([Fraction(value) for value in values])
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_values_are_of_kinds(value, of, kind):
 
 
 def test_what_answers_never_were_is_rare_but_not_impossible():
-    seen = Plausibility.fit([91.0, 12.0, 7.0, 4.5], [numbers("455", "5")] * 4)
+    seen = Plausibility.fit([91.0, 12.0, 7.0, 4.5], [numbers("455", "5").exact] * 4)
     whole, half, below = (seen.log_prior(value, numbers("455", "5")) for value in (90.0, 2.5, -1.0))
     assert 0 > whole > half > below > -10
     assert seen.log_prior(90.0, numbers("0.5", "3")) == seen.log_prior(-1.0, numbers("0.5", "3"))

@@ -8,7 +8,7 @@ import pytest
 
 from toolkit.equations import parse_template
 from toolkit.solvers.coherence import Coherence
-from toolkit.solvers.plausibility import Plausibility
+from toolkit.solvers.plausibility import Plausibility, TextNumbers
 from toolkit.solvers.ranking import DEFAULT, FEATURES, Ranker, Reading
 
 NUMBERS = [Fraction(8), Fraction(2), Fraction(50)]
@@ -31,7 +31,7 @@ def test_by_default_probability_plausibility_and_coherence_count():
     right, wrong = reading("N0 - N1", Fraction(6), 0.4), reading("N1 - N0", Fraction(-6), 0.6)
     scores = ranker.scores([right, wrong], NUMBERS)
     for score, one, ratio in zip(scores, (right, wrong), (0.7, -3.0), strict=True):
-        prior = plausibility.log_prior(float(one.value), NUMBERS)
+        prior = plausibility.log_prior(float(one.value), TextNumbers(NUMBERS))
         parts = {"probability": math.log(one.masses[0]), "plausibility": prior, "coherence": ratio}
         assert score == pytest.approx(sum(DEFAULT[name] * part for name, part in parts.items()))
     assert scores[0] > scores[1]

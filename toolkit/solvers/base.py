@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from toolkit.nn.workers import WorkerGroup
 
-FORMAT = "warmkit-solver-3"
+FORMAT = "warmkit-solver-4"
 
 
 class SolverDescription(Description):

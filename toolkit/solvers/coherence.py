@@ -13,6 +13,7 @@ Powers, and steps with a constant for an operand, say nothing: it is not known w
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import permutations
 
 from toolkit.equations import Const, Expr, Pi, Ref, as_float
@@ -60,11 +61,17 @@ class Coherence:
             ratios[name] = math.log(known / rare)
         return cls(dict(sorted(ratios.items())))
 
-    def log_ratio(self, template: Expr, values: Sequence[float]) -> float:
-        """How much likelier the steps of a template are to belong together than any two numbers are."""
-        return sum(
-            self.ratios.get(name, 0.0) for step in steps_of(template, values) for name in traits(step, values)
-        )
+    def log_ratios(self, templates: Sequence[Expr], values: Sequence[float]) -> list[float]:
+        """How much likelier the steps of each template are to belong together than any two numbers are.
+
+        The templates are those of one problem, with these numbers: they have most of their steps in common.
+        """
+
+        @cache
+        def of_step(step: Step) -> float:
+            return sum(self.ratios.get(name, 0.0) for name in traits(step, values))
+
+        return [sum(map(of_step, steps_of(template, values))) for template in templates]
 
 
 class _Counts:

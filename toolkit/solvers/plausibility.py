@@ -8,7 +8,9 @@ has. Beams are ranked by their probability times that of the kind of value they 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from toolkit.equations import as_float
 
@@ -32,13 +34,33 @@ def kind_of(value: float) -> str:
     return "small" if value < 1 else "fraction"
 
 
-def value_kind(value: float | None, numbers: Sequence[Fraction]) -> str:
+@dataclass(frozen=True)
+class TextNumbers:
+    """The numbers of a text, with what is asked about them for every equation."""
+
+    exact: Sequence[Fraction]
+
+    @cached_property
+    def values(self) -> list[float]:
+        return [as_float(number) for number in self.exact]
+
+    @cached_property
+    def are_whole(self) -> bool:
+        return all(number.denominator == 1 for number in self.exact)
+
+    def has(self, value: float) -> bool:
+        return any(abs(number - value) < NEAR for number in self.values)
+
+    def __len__(self) -> int:
+        return len(self.exact)
+
+
+def value_kind(value: float | None, numbers: TextNumbers) -> str:
     """What kind of value this is for a problem with these numbers."""
-    over = "whole" if all(number.denominator == 1 for number in numbers) else "broken"
+    over = "whole" if numbers.are_whole else "broken"
     if value is None:
         return f"{over}: none"
-    given = any(abs(as_float(number) - value) < NEAR for number in numbers)
-    return f"{over}: {kind_of(value)}{', given' if given else ''}"
+    return f"{over}: {kind_of(value)}{', given' if numbers.has(value) else ''}"
 
 
 class Plausibility:
@@ -52,10 +74,13 @@ class Plausibility:
 
     @classmethod
     def fit(cls, answers: Sequence[float], numbers: Sequence[Sequence[Fraction]]) -> "Plausibility":
-        kinds = (value_kind(answer, operands) for answer, operands in zip(answers, numbers, strict=True))
+        kinds = (
+            value_kind(answer, TextNumbers(operands))
+            for answer, operands in zip(answers, numbers, strict=True)
+        )
         return cls(Counter(kinds))
 
-    def log_prior(self, value: float | None, numbers: Sequence[Fraction]) -> float:
+    def log_prior(self, value: float | None, numbers: TextNumbers) -> float:
         kind = value_kind(value, numbers)
         total = self._totals.get(_over(kind), 0.0) + SMOOTHING * KINDS
         return math.log((self.counts.get(kind, 0) + SMOOTHING) / total)

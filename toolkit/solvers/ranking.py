@@ -15,11 +15,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from toolkit.equations import Const, Expr, Pi, Ref, as_float, count_operators
+from toolkit.equations import Expr, Ref, as_float
 from toolkit.equations.evaluate import Number
 from toolkit.equations.tree import decimal_places, postorder
 from toolkit.solvers.coherence import Coherence
-from toolkit.solvers.plausibility import Plausibility
+from toolkit.solvers.plausibility import Plausibility, TextNumbers
 
 FEATURES = (
     "probability",  # logarithm of the mean over the networks
@@ -86,41 +86,46 @@ class Ranker:
 
     def _features(self, readings: Sequence[Reading], numbers: Sequence[Fraction]) -> Floats:
         """[K, FEATURES]."""
-        values = [as_float(number) for number in numbers]
+        given = TextNumbers(numbers)
         digits = max((_digits(number) for number in numbers), default=0)
-        return np.array([self._of(reading, numbers, values, digits) for reading in readings]).reshape(
-            len(readings), len(FEATURES)
-        )
+        values = [None if reading.value is None else as_float(reading.value) for reading in readings]
+        coherence = self.coherence.log_ratios([reading.template for reading in readings], given.values)
+        rows = [
+            (
+                *_probabilities(reading.masses),
+                self.plausibility.log_prior(value, given),
+                of_steps,
+                *_uses(reading.template, len(given)),
+                *_sizes(value, given.values),
+                max(0, _digits(reading.value) - digits) / 2,
+            )
+            for reading, value, of_steps in zip(readings, values, coherence, strict=True)
+        ]
+        return np.array(rows, dtype=np.float64).reshape(len(readings), len(FEATURES))
 
-    def _of(
-        self, reading: Reading, numbers: Sequence[Fraction], values: Sequence[float], digits: int
-    ) -> tuple[float, ...]:
-        sizes = [abs(number) for number in values if number]
-        leaves = list(postorder(reading.template))
-        used = [leaf.index for leaf in leaves if isinstance(leaf, Ref)]
-        log_mass = math.log(max(sum(reading.masses) / len(reading.masses), 1e-300))
-        agreement, value = 0.0, None if reading.value is None else as_float(reading.value)
-        if len(reading.masses) > 1:
-            logs = [math.log(mass + LEAST_MASS) for mass in reading.masses]
-            agreement = sum(logs) / len(logs) - log_mass
-        above = below = more = 0.0
-        if value and sizes:
-            above, below = _powers(abs(value) / max(sizes)), _powers(min(sizes) / abs(value))
-        if reading.value is not None:
-            more = max(0, _digits(reading.value) - digits) / 2
-        return (
-            log_mass,
-            agreement,
-            self.plausibility.log_prior(value, numbers),
-            self.coherence.log_ratio(reading.template, values),
-            len(numbers) - len(set(used)),
-            len(used) - len(set(used)),
-            sum(isinstance(leaf, Const | Pi) for leaf in leaves),
-            count_operators(reading.template),
-            above,
-            below,
-            more,
-        )
+
+def _probabilities(masses: Sequence[float]) -> tuple[float, float]:
+    """probability, agreement"""
+    log_mass = math.log(max(sum(masses) / len(masses), 1e-300))
+    if len(masses) == 1:
+        return log_mass, 0.0
+    return log_mass, sum(math.log(mass + LEAST_MASS) for mass in masses) / len(masses) - log_mass
+
+
+def _uses(template: Expr, numbers: int) -> tuple[int, int, int, int]:
+    """unused, reused, constants, operators"""
+    nodes = list(postorder(template))
+    used = [node.index for node in nodes if isinstance(node, Ref)]
+    different, operators = len(set(used)), len(nodes) // 2  # all are binary
+    return numbers - different, len(used) - different, len(nodes) - operators - len(used), operators
+
+
+def _sizes(value: float | None, numbers: Sequence[float]) -> tuple[float, float]:
+    """above, below"""
+    sizes = [abs(number) for number in numbers if number]
+    if not value or not sizes:
+        return 0.0, 0.0
+    return _powers(abs(value) / max(sizes)), _powers(min(sizes) / abs(value))
 
 
 def _powers(ratio: float) -> float:
@@ -128,13 +133,15 @@ def _powers(ratio: float) -> float:
     return min(MOST_POWERS, math.log10(ratio)) if ratio > 1 else 0.0
 
 
-def _digits(value: Number) -> int:
+def _digits(value: Number | None) -> int:
     """Significant digits; of what is no finite decimal, as many as count."""
+    if value is None:
+        return 0
     places = None if isinstance(value, float) else decimal_places(value)
     if places is None:
         return MOST_DIGITS
     assert isinstance(value, Fraction)
-    return min(MOST_DIGITS, len(str(abs(int(value * 10**places))).strip("0")))
+    return min(MOST_DIGITS, len(str(abs(value.numerator) * 10**places // value.denominator).strip("0")))
 
 
 def _conditional_logit(

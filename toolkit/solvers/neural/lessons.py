@@ -27,7 +27,7 @@ from toolkit.nn.tree.forest import depth_of
 from toolkit.nn.workers import ALONE, WorkerGroup
 from toolkit.solvers.neural.config import SizedConfig
 from toolkit.solvers.neural.examples import Examples
-from toolkit.solvers.plausibility import value_kind
+from toolkit.solvers.plausibility import TextNumbers, value_kind
 
 LESSONS = pl.Schema(
     {
@@ -90,7 +90,7 @@ def part_lessons(
         pl.DataFrame(columns, schema=LESSONS),
         pl.Series(is_held_out[rows].tolist(), dtype=pl.Boolean),
         rows,
-        Counter(map(value_kind, answers, numbers)),
+        Counter(map(value_kind, answers, map(TextNumbers, numbers))),
     )
 
 
