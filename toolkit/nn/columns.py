@@ -36,5 +36,22 @@ class FlatColumns:
         self.tensors[name][start : start + len(values)] = values
 
 
+def problem_columns(
+    problems: int, tokens: int, numbers: int, words: int
+) -> dict[str, tuple[int, torch.dtype]]:
+    """What `ProblemTensors` has of so many problems, tokens and numbers; `words` is the vocabulary's size."""
+    return {
+        "lengths": (problems, torch.int32),
+        "tokens": (tokens, torch.int16 if words < 2**15 else torch.int32),
+        "counts": (problems, torch.int32),
+        "positions": (numbers, torch.int16),
+        "values": (numbers, torch.float64),
+        "written": (numbers, torch.uint8),
+        "lang": (problems, torch.uint8),
+        "answers": (problems, torch.float64),
+        "tolerances": (problems, torch.float64),
+    }
+
+
 def as_tensor(column: pl.Series) -> Tensor:
     return torch.from_numpy(column.to_numpy(writable=True))

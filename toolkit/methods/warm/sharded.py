@@ -22,7 +22,7 @@ from toolkit.methods.warm.paths import Layout
 from toolkit.methods.warm.shards import Shard
 from toolkit.nn.answers import AnswerCheck
 from toolkit.nn.batches import ProblemTensors, constant_values
-from toolkit.nn.columns import FlatColumns, as_tensor, owned_rows
+from toolkit.nn.columns import FlatColumns, as_tensor, owned_rows, problem_columns
 from toolkit.nn.workers import WorkerGroup
 
 
@@ -101,21 +101,14 @@ class _FilledShard:
     ) -> None:
         self.lengths, self.layout, self.longest = sizes.lengths, layout, longest
         self.words, self.langs = pl.Enum(vocabulary.words), dict[str, int]()
-        n, numbers = sizes.problems, sizes.numbers
-        of = {
-            "lengths": (n, torch.int32),
-            "tokens": (sizes.tokens, torch.int16 if len(vocabulary) < 2**15 else torch.int32),
-            "counts": (n, torch.int32),
-            "positions": (numbers, torch.int16),
-            "values": (numbers, torch.float64),
-            "written": (numbers, torch.uint8),
-            "lang": (n, torch.uint8),
-            "answers": (n, torch.float64),
-            "tolerances": (n, torch.float64),
+        n = sizes.problems
+        of_texts = {
             "texts": (sizes.characters, torch.uint8),
             "ends": (n, torch.int32 if sizes.characters < 2**31 else torch.int64),
         }
-        self.columns = FlatColumns(of)
+        self.columns = FlatColumns(
+            problem_columns(n, sizes.tokens, sizes.numbers, len(vocabulary)) | of_texts
+        )
         self.gold = torch.full((n, longest, 3), -1, dtype=torch.int16) if with_gold else None
         self.count = 0  # rows so far
         self.path_of = cache(self._path_of)

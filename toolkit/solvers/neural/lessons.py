@@ -21,7 +21,7 @@ from toolkit.data.schema import MAX_NUMBERS
 from toolkit.equations import Constant, Expr, as_float, tolerance
 from toolkit.nn.answers import AnswerCheck
 from toolkit.nn.batches import ProblemTensors, constant_values, starts
-from toolkit.nn.columns import FlatColumns, as_tensor, owned_rows
+from toolkit.nn.columns import FlatColumns, as_tensor, owned_rows, problem_columns
 from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.forest import depth_of
 from toolkit.nn.workers import ALONE, WorkerGroup
@@ -196,18 +196,7 @@ def read_shard(lessons: Lessons) -> Shard:
         sizes = [size + more for size, more in zip(sizes, counted, strict=True)]
     tokens, numbers, equations, in_equations = sizes
     columns = FlatColumns(
-        {
-            "lengths": (n, torch.int32),
-            "tokens": (tokens, torch.int16 if len(lessons.vocabulary) < 2**15 else torch.int32),
-            "repeats": (tokens, torch.uint8),
-            "counts": (n, torch.int32),
-            "positions": (numbers, torch.int16),
-            "values": (numbers, torch.float64),
-            "written": (numbers, torch.uint8),
-            "lang": (n, torch.uint8),
-            "answers": (n, torch.float64),
-            "tolerances": (n, torch.float64),
-        }
+        problem_columns(n, tokens, numbers, len(lessons.vocabulary)) | {"repeats": (tokens, torch.uint8)}
     )
     most = Tokens(lessons.constants).first_number + MAX_NUMBERS
     learnt = FlatColumns(
