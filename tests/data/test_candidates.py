@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from toolkit.data import Candidates, ProblemSet, read_candidates
-from toolkit.data.schema import CANDIDATES
+from toolkit.data.schema import CANDIDATES, PROBLEMS
 from toolkit.data.write import write_table
 from toolkit.errors import WarmkitError
 
@@ -56,3 +56,10 @@ def test_a_candidate_that_nothing_can_be_made_of_is_named_with_its_row(tmp_path,
     with pytest.raises(WarmkitError) as caught:
         read_candidates(path, problems)
     assert str(caught.value).startswith(f"{path}, row 2: ") and reason in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["gone.parquet", "gone"])
+def test_candidates_that_are_not_there_are_a_sentence(tmp_path, name):
+    problems = ProblemSet(pl.DataFrame(schema=PROBLEMS))
+    with pytest.raises(WarmkitError, match=f"{name}: there is no such file or folder"):
+        read_candidates(tmp_path / name, problems)

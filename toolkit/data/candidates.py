@@ -98,7 +98,10 @@ def read_candidates(path: Path | str, problems: ProblemSet) -> Candidates:
 
 def candidate_files(path: Path | str) -> list[Path]:
     """The files of a candidates table: one file, or the .parquet files of a folder by name."""
-    return sorted(Path(path).glob("*.parquet")) or [Path(path)]
+    files = sorted(Path(path).glob("*.parquet"))
+    if not files and not Path(path).exists():
+        raise WarmkitError(f"{path}: there is no such file or folder.")
+    return files or [Path(path)]
 
 
 def check_candidates(table: pl.DataFrame, problems: ProblemSet, name: str) -> Candidates:
