@@ -12,7 +12,6 @@ from toolkit.equations import Expr, canonical, commuted, parse_template, show
 from toolkit.equations.tree import Const, Pi, postorder
 from toolkit.errors import WarmkitError
 from toolkit.nn.tokens import Tokens
-from toolkit.nn.tree.forest import depth_of
 from toolkit.solvers.base import SolverInput
 from toolkit.solvers.neural.config import SolverConfig
 
@@ -39,14 +38,6 @@ class Examples:
         for i, row in enumerate(self.row.tolist()):
             found.setdefault(row, []).append(i)
         return found
-
-    def depths(self, operators: int) -> Tensor:
-        """The levels of the deepest tree of each of `problems`."""
-        deepest = [
-            max(depth_of(self.prefixes[i], operators) for i in self.of_problem[row])
-            for row in self.problems.tolist()
-        ]
-        return torch.tensor(deepest)
 
 
 def _forms(template: Expr, config: SolverConfig) -> list[Expr]:
