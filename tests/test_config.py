@@ -12,6 +12,7 @@ from toolkit.loop.config import PLUGINS, LoopConfig
 from toolkit.methods import METHODS
 from toolkit.methods.lbf.config import LbfConfig
 from toolkit.methods.warm.config import WarmConfig
+from toolkit.paper.config import PaperConfig
 from toolkit.solvers import SOLVERS
 from toolkit.solvers.neural.config import SolverConfig
 from tune.config import TuneConfig
@@ -22,6 +23,7 @@ KINDS = {
     "warmkit train": WarmConfig,
     "warmkit solver fit": SolverConfig,
     "warmkit tune": TuneConfig,
+    "warmkit paper": PaperConfig,
 }
 
 

@@ -39,8 +39,8 @@ def load_config(kind: type[Config], path: Path | str | None, overrides: Iterable
 
 def complete_config(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     """A configuration that warmkit itself wrote down: every key is there, and none takes a default."""
-    config, there = _checked(kind, values, source), _flat(dict(values))
-    for key in _flat(config.model_dump(mode="json")):
+    config, there = _checked(kind, values, source), flat_keys(dict(values))
+    for key in flat_keys(config.model_dump(mode="json")):
         if key not in there:
             raise WarmkitError(f"{source}: the key {key} is missing: the file is not whole.")
     return config
@@ -61,13 +61,14 @@ def settings_of(kind: type[Config], settings: Section | Mapping[str, object] | N
     """What a library call is given as settings: a configuration, or dotted keys with their values."""
     if isinstance(settings, kind):
         return settings
-    keys = settings.items() if isinstance(settings, Mapping) else ()
-    return load_config(kind, None, [f"{key}={_written(value)}" for key, value in keys])
+    return load_config(kind, None, written_keys(settings) if isinstance(settings, Mapping) else ())
 
 
-def _written(value: object) -> str:
-    """A value as YAML has it: null, true, [1, 2]."""
-    return value if isinstance(value, str) else json.dumps(value)
+def written_keys(settings: Mapping[str, object]) -> list[str]:
+    """Dotted keys as the command line has them: `key=value`, with values as in YAML (null, true, [1, 2])."""
+    return [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings.items()
+    ]
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -111,14 +112,15 @@ def to_yaml(config: Section) -> str:
 
 def changed_keys(before: Section, now: Section) -> dict[str, tuple[Any, Any]]:
     """The keys in which two configurations of a kind differ, with both values."""
-    old, new = _flat(before.model_dump(mode="json")), _flat(now.model_dump(mode="json"))
+    old, new = flat_keys(before.model_dump(mode="json")), flat_keys(now.model_dump(mode="json"))
     return {key: (old.get(key), value) for key, value in new.items() if old.get(key) != value}
 
 
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flat_keys(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Sections within sections as dotted keys."""
     flat: dict[str, Any] = {}
     for key, value in values.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+        flat |= flat_keys(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
     return flat
 
 

@@ -171,6 +171,6 @@ def test_two_processes_do_not_measure_in_one_folder(data, tmp_path):
 
 
 def test_the_settings_of_a_row_and_those_given_both_count():
-    config = SETTINGS.method(Step("warm", ("train.memory=3",))).model_dump()
+    config = SETTINGS.method(Step("warm", ("train.memory=3",)), "allarith").model_dump()
     assert config["train"]["memory"] == 3 and config["train"]["epochs"] == 2
     assert TWO.columns == ["AllArith"]

@@ -1,11 +1,15 @@
 """The declarations: what the paper compares, and on what."""
 
-import pytest
-from paper.tiny_paper import ONE, TWO, plan_of, write_data
+import json
 
+import pytest
+from paper.tiny_paper import ONE, SETTINGS, TWO, WARM, plan_of, write_data
+
+from toolkit.config import load_config
 from toolkit.errors import WarmkitError
 from toolkit.methods import METHODS
-from toolkit.paper.cells import Settings, is_available
+from toolkit.paper.cells import is_available
+from toolkit.paper.config import PaperConfig
 from toolkit.paper.sets import load_set
 from toolkit.paper.tables import SETS, TABLES, System, find_tables, no_beam, warm
 
@@ -35,7 +39,7 @@ def test_every_method_exists_and_every_setting_is_a_key_of_it():
         assert entry.set in SETS
         if entry.system is not None and entry.system.step is not None:
             assert entry.system.step.method in METHODS
-            Settings().method(entry.system.step)
+            PaperConfig().method(entry.system.step, entry.set)
 
 
 def test_sets_without_equations_have_no_supervised_system():
@@ -53,7 +57,7 @@ def test_a_solver_that_warmkit_does_not_have_is_not_available():
 
 
 def test_without_beam_exploration_there_is_no_exhaustive_search():
-    settings = Settings().method(no_beam()).model_dump()
+    settings = PaperConfig().method(no_beam(), "allarith").model_dump()
     assert settings["train"]["search"] == 0 and not settings["explore"]["beam_exploration"]
 
 
@@ -134,7 +138,47 @@ def test_other_data_or_settings_or_seeds_make_other_cells(data, tmp_path):
     assert names() == before
     assert before < names(seeds=2) and len(names(seeds=2)) == 2 * len(before)
     sampling = {name for name in before if "random_sampling" in name}
-    other = names(settings=Settings({"warm": {"train.epochs": 3}}, folds=2))
+    longer = SETTINGS.model_copy(update={"methods": {"warm": WARM | {"train.epochs": 3}}})
+    other = names(settings=longer)
     assert other & before == sampling
     write_data(data, answer=5)
     assert not names() & before
+
+
+def test_a_configuration_holds_for_all_sets_or_for_one():
+    config = PaperConfig(
+        methods={"warm": {"train": {"epochs": 9}}},
+        solvers={"gts": {"members": 1}},
+        sets={"math23k": {"methods": {"warm": {"train.epochs": 4}}, "solvers": {"gts": {"hidden": 64}}}},
+    )
+    epochs = [config.method(warm(), name).model_dump()["train"]["epochs"] for name in ("ew10k", "math23k")]
+    assert epochs == [9, 4]
+    solvers = [config.solver("gts", name).model_dump() for name in ("ew10k", "math23k")]
+    assert [solver["members"] for solver in solvers] == [1, 1]
+    assert [solver["hidden"] for solver in solvers] == [None, 64]
+    assert config.method(no_beam(), "math23k").model_dump()["train"]["search"] == 0  # what the row says
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({"sets": {"mathqa": {}}}, "there is no mathqa: take one of allarith, math23k"),
+        ({"solvers": {"gtz": {}}}, "there is no gtz: take one of gts"),
+        ({"sets": {"ew10k": {"methods": {"wram": {}}}}}, "there is no wram: take one of warm"),
+        ({"solvers": {"gts": {"member": 1}}}, "there is no key member. Did you mean members?"),
+        ({"held_out": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_a_name_or_key_that_is_not_known_is_said(tmp_path, written, message):
+    path = tmp_path / "paper.yaml"
+    path.write_text(json.dumps(written), encoding="utf-8")
+    with pytest.raises(WarmkitError, match=f"paper.yaml: .*{message}"):
+        load_config(PaperConfig, path)
+
+
+def test_so_many_folds_of_a_set_are_held_out(data):
+    one = SETTINGS.model_copy(update={"held_out": 1})
+    assert {cell.fold for cell in plan_of(data).order} == {"fold0", "fold1"}
+    first = plan_of(data, settings=one).order
+    assert {cell.fold for cell in first} == {"fold0"}
+    assert {cell.name for cell in first} < {cell.name for cell in plan_of(data).order}

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from toolkit.data import read_problems
-from toolkit.paper.cells import Files, Settings
+from toolkit.paper.cells import Files
+from toolkit.paper.config import PaperConfig
 from toolkit.paper.plan import Plan, make_plan
 from toolkit.paper.run import CellWorker, paper_folder, results_of
 from toolkit.paper.tables import Entry, Row, Step, System, Table
@@ -19,7 +20,7 @@ from toolkit.pieces.run import LocalExecutor, run
 
 WARM = {"train.epochs": 2, "train.search": 1, "model.hidden": 8, "model.embedding": 8, "model.max_steps": 3}
 GTS = {"epochs": 2, "members": 1, "hidden": 8, "embedding": 8, "max_tokens": 7}
-SETTINGS = Settings({"warm": WARM}, {"gts": GTS}, folds=2)
+SETTINGS = PaperConfig(methods={"warm": WARM}, solvers={"gts": GTS}, folds=2)
 COMMAND = "warmkit paper --data 'my data'"
 
 
@@ -43,7 +44,7 @@ def write_data(folder: Path, name: str = "allarith", folds: int = 2, **more: obj
     return folder
 
 
-def plan_of(data: Path, *tables: Table, seeds: int = 1, settings: Settings = SETTINGS) -> Plan:
+def plan_of(data: Path, *tables: Table, seeds: int = 1, settings: PaperConfig = SETTINGS) -> Plan:
     return make_plan(tables or (ONE, TWO), data, seeds, settings)
 
 

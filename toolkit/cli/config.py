@@ -15,6 +15,7 @@ from toolkit.config import Section, changed_keys, load_config, read_yaml
 from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.methods import METHODS
+from toolkit.paper.config import PaperConfig
 from toolkit.solvers import SOLVERS
 from tune.config import TuneConfig
 
@@ -23,10 +24,12 @@ KINDS: dict[str, type[Section]] = {
     **{solver.section: solver.Config for solver in SOLVERS.values()},
     **{method.section: method.Config for method in METHODS.values()},
     "tune": TuneConfig,
+    "paper": PaperConfig,
 }
 COMMANDS = {
     "loop": "warmkit loop --config FILE",
     "tune": "warmkit tune FILE",
+    "paper": "warmkit paper --data FOLDER --config FILE",
     **{
         method.section: f"warmkit train DATA --out FOLDER --method {method.name} --config FILE"
         for method in reversed(METHODS.values())

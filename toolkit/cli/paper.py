@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from toolkit.cli.output import echo, json_option, print_json, print_table, waiting
-from toolkit.cli.parameters import WORKERS, DiskPath, FiniteRange, address_option, device_option
+from toolkit.cli.parameters import WORKERS, DiskPath, FiniteRange, address_option, device_option, set_option
 from toolkit.cli.pieces import executing, measuring
 from toolkit.cluster.session import ClusterSpec
+from toolkit.config import load_config
 
 if TYPE_CHECKING:
     from toolkit.paper.cells import Cell, Files, Result
@@ -29,6 +30,7 @@ HEADERS = ("system", "set", "here", "95 %", "cells", "time", "paper")
 Examples:
   warmkit paper --data data --table 1 --budget 30
   warmkit paper --data data --table 1 --budget 60 --resume
+  warmkit paper --data data --config configs/two-cores.yaml --set held_out=1
   warmkit paper --data data --seeds 3 --out runs/three-seeds
   warmkit paper --data data --table 1 --table 2 --workers 2 --json"""
 )
@@ -67,6 +69,8 @@ Examples:
     show_default=True,
     help="Measure with so many seeds.",
 )
+@click.option("--config", "config_file", type=DiskPath(), help="A YAML file: configs/two-cores.yaml.")
+@set_option
 @click.option("--workers", type=WORKERS, help="Measure this many cells at once, on Ray.")
 @address_option
 @device_option
@@ -78,6 +82,8 @@ def paper(
     out: Path,
     resume: bool,
     seeds: int,
+    config_file: Path | None,
+    overrides: tuple[str, ...],
     workers: int | None,
     address: str | None,
     device: str,
@@ -90,6 +96,7 @@ def paper(
     A cell is a system on a fold of a problem set. Each is saved when it is done, so --resume goes on after a
     kill, with more tables, seeds or time. The cheapest cells come first. OUT holds paper.html and paper.md.
     """
+    from toolkit.paper.config import PaperConfig
     from toolkit.paper.figures import in_words
     from toolkit.paper.plan import make_plan
     from toolkit.paper.run import paper_folder, results_of
@@ -98,9 +105,10 @@ def paper(
     from toolkit.pieces.run import run
 
     tables = find_tables(numbers)
+    settings = load_config(PaperConfig, config_file, overrides)
     start = time.perf_counter()
     with waiting(f"Reading {data}"):
-        plan = make_plan(tables, data, seeds)
+        plan = make_plan(tables, data, seeds, settings)
     spec = ClusterSpec(workers or 1, address=address) if workers or address else None
     interrupted = False
     with paper_folder(out, resume) as files:
@@ -116,7 +124,7 @@ def paper(
                     run(plan, results, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
             except KeyboardInterrupt:
                 interrupted = True
-        written = write_paper(plan, files, _command(numbers, data, seeds))
+        written = write_paper(plan, files, _command(numbers, data, seeds, config_file, overrides))
     spent = time.perf_counter() - start
     if as_json:
         print_json({"out": str(out), **written.as_dict(), "seconds": spent})
@@ -147,9 +155,14 @@ def _executor(
         yield executor
 
 
-def _command(numbers: tuple[int, ...], data: Path, seeds: int) -> str:
-    chosen = [word for number in numbers for word in ("--table", str(number))]
-    return shlex.join(["warmkit", "paper", *chosen, "--data", str(data), "--seeds", str(seeds)])
+def _command(
+    numbers: tuple[int, ...], data: Path, seeds: int, config_file: Path | None, overrides: tuple[str, ...]
+) -> str:
+    options: list[tuple[str, object]] = [("--table", number) for number in numbers]
+    options += [("--data", data), ("--seeds", seeds)]
+    options += [("--config", config_file)] if config_file else []
+    options += [("--set", override) for override in overrides]
+    return shlex.join(["warmkit", "paper", *(str(word) for option in options for word in option)])
 
 
 def _print_table(shown: "ShownTable") -> None:

@@ -5,42 +5,23 @@ cell whose file is there need not be measured again, whichever table asks for it
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field
 
-from toolkit.config import Section, load_config, settings_of
 from toolkit.errors import WarmkitError
-from toolkit.methods import METHODS, GenerateConfig
+from toolkit.methods import METHODS
+from toolkit.paper.config import PaperConfig
 from toolkit.paper.sets import LoadedSet
-from toolkit.paper.tables import Step, System
+from toolkit.paper.tables import System
 from toolkit.pieces.run import LONGEST_ERROR, sentence_of, versions
 from toolkit.solvers import SOLVERS
 from toolkit.storage.description import Description, read_description, write_description
 
 FORMAT = "warmkit-cell-1"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all cells have in common. The command has the defaults; Python may change them."""
-
-    methods: dict[str, dict[str, object]] = field(default_factory=dict)  # dotted keys, by method
-    solvers: dict[str, dict[str, object]] = field(default_factory=dict)  # keys, by solver
-    generate: GenerateConfig = field(default_factory=GenerateConfig)
-    folds: int = 5  # of sets that are split by seed
-
-    def method(self, step: Step) -> Section:
-        """The settings of a method: its defaults, those of the row, those given here."""
-        given = self.methods.get(step.method, {}).items()
-        overrides = [*step.settings, *(f"{key}={json.dumps(value)}" for key, value in given)]
-        return load_config(METHODS[step.method].Config, None, overrides)
-
-    def solver(self, name: str) -> Section:
-        return settings_of(SOLVERS[name].Config, self.solvers.get(name))
 
 
 def is_available(system: System) -> bool:
@@ -59,16 +40,18 @@ class Cell:
     digest: str
 
     @classmethod
-    def of(cls, name: str, data: LoadedSet, fold: str, seed: int, system: System, settings: Settings) -> Self:
+    def of(
+        cls, name: str, data: LoadedSet, fold: str, seed: int, system: System, settings: PaperConfig
+    ) -> Self:
         decides = {
             "data": data.digest,
             "folds": data.count if data.data.folds == "seed" else data.data.folds,
             "fold": fold,
             "seed": seed,
             "system": asdict(system),
-            "method": settings.method(system.step).model_dump(mode="json") if system.step else None,
+            "method": settings.method(system.step, name).model_dump(mode="json") if system.step else None,
             "generate": settings.generate.model_dump() if system.step else None,
-            "solver": settings.solver(system.solver).model_dump(mode="json") if system.solver else None,
+            "solver": settings.solver(system.solver, name).model_dump(mode="json") if system.solver else None,
         }
         return cls(name, fold, seed, system, sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest())
 

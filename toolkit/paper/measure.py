@@ -20,7 +20,8 @@ from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
 from toolkit.loop.round import Round, measure
 from toolkit.methods import METHODS, Known
-from toolkit.paper.cells import Cell, Files, Result, Settings
+from toolkit.paper.cells import Cell, Files, Result
+from toolkit.paper.config import PaperConfig
 from toolkit.paper.sets import Part
 from toolkit.paper.tables import Step
 from toolkit.solvers import SOLVERS, SolverInput, SolverProgress
@@ -59,7 +60,7 @@ class Measuring:
 
     cell: Cell
     part: Part
-    settings: Settings
+    settings: PaperConfig
     files: Files
     compute: Compute
     needed: tuple[Cell, Result] | None = None
@@ -86,7 +87,7 @@ class Measuring:
             seed=seed,
             known=gold_share(step, learnt),
             generate=self.settings.generate,
-            **{method.section: self.settings.method(step)},
+            **{method.section: self.settings.method(step, self.cell.set)},
         )
         config, _ = config.with_chosen_constants(learnt)
         problems = learnt.with_constants(config.v_const)
@@ -109,7 +110,9 @@ class Measuring:
         if self.needed is not None:
             path = self.files.candidates(self.needed[0])
             candidates = read_candidates(path, problems) if count_rows(path) else None
-        data = SolverInput(problems, known, candidates, self.settings.solver(system.solver), seed)
+        data = SolverInput(
+            problems, known, candidates, self.settings.solver(system.solver, self.cell.set), seed
+        )
         epochs = 0
 
         def on_progress(now: SolverProgress) -> None:

@@ -1,13 +1,14 @@
 """The tables as a page in the style of a run's report: one file that works offline."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.config import to_yaml
+from toolkit.config import Section, to_yaml
 from toolkit.paper.cells import is_available
 from toolkit.paper.figures import FAILED, MEASURED, Shown, ShownTable, in_words
 from toolkit.paper.plan import Plan
-from toolkit.paper.tables import System
+from toolkit.paper.tables import SETS, System
 from toolkit.report import svg
 from toolkit.report.markup import Child, Html, tag
 from toolkit.report.page import document
@@ -177,7 +178,7 @@ def _sets(plan: Plan) -> Html:
 
 
 def _settings(plan: Plan) -> Html:
-    how = "warmkit’s defaults, and where a row has others, these. All settings as resolved are below."
+    how = "What a row has besides the configuration. All settings as resolved are below."
     named: dict[System, str] = {}
     for declared in plan.tables:
         for row in declared.rows:
@@ -185,13 +186,9 @@ def _settings(plan: Plan) -> Html:
                 if entry.system is not None:
                     named.setdefault(entry.system, row.name)
     rows: list[list[Child]] = [[name, *_described(system)] for system, name in named.items()]
-    available = [system for system in named if is_available(system)]
-    steps = {system.step.method: plan.settings.method(system.step) for system in available if system.step}
-    solvers = {system.solver: plan.settings.solver(system.solver) for system in available if system.solver}
-    resolved = {"generation of candidates": plan.settings.generate, **steps, **solvers}
     details = [
         tag("details", tag("summary", name), tag("pre", to_yaml(config), tabindex="0"))
-        for name, config in resolved.items()
+        for name, config in _resolved(plan, named).items()
     ]
     return section(
         "settings",
@@ -200,6 +197,18 @@ def _settings(plan: Plan) -> Html:
         table("Settings", ["row", "step one", "gold equations", "solver"], rows),
         details,
     )
+
+
+def _resolved(plan: Plan, systems: Iterable[System]) -> dict[str, Section]:
+    """The settings of all methods and solvers; of a set by itself if it has others."""
+    resolved: dict[str, Section] = {"generation of candidates": plan.settings.generate}
+    for system, name in itertools.product(filter(is_available, systems), plan.sets):
+        own = f" on {SETS[name].name}" if name in plan.settings.sets else ""
+        if system.step is not None:
+            resolved[f"{system.step.method}{own}"] = plan.settings.method(system.step, name)
+        if system.solver is not None:
+            resolved[f"{system.solver}{own}"] = plan.settings.solver(system.solver, name)
+    return resolved
 
 
 def _described(system: System) -> list[Child]:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from toolkit.config import Section
 from toolkit.errors import WarmkitError
 from toolkit.methods import METHODS
-from toolkit.paper.cells import Cell, Settings, is_available
+from toolkit.paper.cells import Cell, is_available
+from toolkit.paper.config import PaperConfig
 from toolkit.paper.sets import LoadedSet, load_set
 from toolkit.paper.tables import SETS, Entry, System, Table
 from toolkit.solvers import SOLVERS
@@ -20,7 +22,7 @@ class Plan:
 
     tables: Sequence[Table]
     sets: Mapping[str, LoadedSet]
-    settings: Settings
+    settings: PaperConfig
     seeds: int
 
     def cells(self, entry: Entry) -> list[Cell]:
@@ -31,7 +33,7 @@ class Plan:
         return [
             Cell.of(entry.set, data, fold, seed, entry.system, self.settings)
             for seed in range(self.seeds)
-            for fold in data.folds
+            for fold in data.folds[: self.settings.held_out]
         ]
 
     def needs(self, cell: Cell) -> Cell | None:
@@ -60,9 +62,9 @@ class Plan:
         problems = round(len(data.problems) * (folds - 1) / folds) if folds > 1 else len(data.problems)
         cost = 0
         if system.step is not None:
-            cost += problems * METHODS[system.step.method].epochs(self.settings.method(system.step))
+            cost += problems * METHODS[system.step.method].epochs(self.settings.method(system.step, cell.set))
         if system.solver is not None:
-            cost += problems * _epochs(self.settings, system.solver, problems)
+            cost += problems * _epochs(self.settings.solver(system.solver, cell.set), system.solver, problems)
         return cost
 
     def _entries(self) -> Iterator[Entry]:
@@ -71,18 +73,20 @@ class Plan:
                 yield from row.entries.values()
 
 
-def _epochs(settings: Settings, solver: str, problems: int) -> int:
+def _epochs(config: Section, solver: str, problems: int) -> int:
     """Of all networks of a solver."""
-    config, kind = settings.solver(solver), SOLVERS[solver]
+    kind = SOLVERS[solver]
     sized = kind.sized(config, problems) if issubclass(kind, NeuralSolver) else config
     return (getattr(sized, "epochs", None) or 1) * (getattr(sized, "members", None) or 1)
 
 
-def make_plan(tables: Sequence[Table], data: Path, seeds: int = 1, settings: Settings | None = None) -> Plan:
+def make_plan(
+    tables: Sequence[Table], data: Path, seeds: int = 1, settings: PaperConfig | None = None
+) -> Plan:
     """The plan of tables over the sets in a folder. A set whose file is not there is left out."""
     if not data.is_dir():
         raise WarmkitError(f"{data}: there is no such folder.", "no-data-folder")
-    settings = settings or Settings()
+    settings = settings or PaperConfig()
     wanted = dict.fromkeys(
         entry.set for table in tables for row in table.rows for entry in row.entries.values()
     )

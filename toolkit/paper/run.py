@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.compute import Compute
-from toolkit.paper.cells import Cell, Files, Result, Settings
+from toolkit.paper.cells import Cell, Files, Result
+from toolkit.paper.config import PaperConfig
 from toolkit.paper.measure import Measuring
 from toolkit.paper.plan import Plan
 from toolkit.paper.sets import LoadedSet
@@ -26,7 +27,7 @@ class CellWorker:
     """Measures cells: `toolkit.pieces` calls it, here or on a worker of a cluster."""
 
     sets: Mapping[str, LoadedSet]
-    settings: Settings
+    settings: PaperConfig
     files: Files
     compute: Compute
 
