@@ -156,8 +156,9 @@ def _set(values: dict[str, Any], override: str, known: list[str]) -> None:
 def _sentence(source: str, kind: type[Section], problem: Any) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] != "extra_forbidden":
-        message = str(problem["msg"])
-        return f"{source}: {key}: {message}" + ("" if message[-1:] in ".?" else ".")
+        message = str(problem["msg"]).removeprefix("Value error, ")
+        place = f"{source}: {key}" if key else source  # no key: what is wrong is how several go together
+        return f"{place}: {message}" + ("" if message[-1:] in ".?" else ".")
     known = list(known_keys(kind))
     last = key.rpartition(".")[2]  # warm.train.seed: there is one seed, at the top
     close = [last] if last in known else difflib.get_close_matches(key, known, n=1, cutoff=0.5)

@@ -165,7 +165,7 @@ def test_a_configuration_holds_for_all_sets_or_for_one():
         ({"sets": {"mathqa": {}}}, "there is no mathqa: take one of allarith, math23k"),
         ({"solvers": {"gtz": {}}}, "there is no gtz: take one of gts"),
         ({"sets": {"ew10k": {"methods": {"wram": {}}}}}, "there is no wram: take one of warm"),
-        ({"solvers": {"gts": {"member": 1}}}, "there is no key member. Did you mean members?"),
+        ({"solvers": {"gts": {"member": 1}}}, "gts: there is no key member. Did you mean members?"),
         ({"held_out": 0}, "greater than or equal to 1"),
     ],
 )

@@ -160,9 +160,9 @@ def _lines(shown: BaseModel, indent: str = "") -> Iterator[str]:
             yield from _lines(value, f"{indent}  ")
         else:
             plain = shown.model_dump(mode="json", include={name})
-            *before, last = _written(name, plain[name]).split("\n")
-            yield from (f"{indent}{line}" for line in before)
-            yield _commented(f"{indent}{last}", field.description)
+            first, *more = _written(name, plain[name]).split("\n")
+            yield _commented(f"{indent}{first}", field.description)
+            yield from (f"{indent}{line}" for line in more)
 
 
 def _written(name: str, value: Any) -> str:

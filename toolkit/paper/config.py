@@ -1,6 +1,6 @@
 """How the tables are measured: with warmkit's defaults, unless a configuration says otherwise."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -33,20 +33,12 @@ class PaperConfig(Changes):
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
-        """Every name and key is known, also of what no table needs."""
+        """Every name and every key is known, also of what no table needs."""
         _check_known(self.sets, SETS)
         every: list[Changes] = [self, *self.sets.values()]
         for given in every:
-            _check_known(given.methods, METHODS)
-            _check_known(given.solvers, SOLVERS)
-        try:
-            for name in SETS:
-                for method in METHODS:
-                    self.method(Step(method), name)
-                for solver in SOLVERS:
-                    self.solver(solver, name)
-        except WarmkitError as error:
-            raise ValueError(str(error)) from None
+            _check_keys(given.methods, {name: method.Config for name, method in METHODS.items()})
+            _check_keys(given.solvers, {name: solver.Config for name, solver in SOLVERS.items()})
         return self
 
     def method(self, step: Step, name: str) -> Section:
@@ -69,7 +61,16 @@ class PaperConfig(Changes):
             yield self.sets[name]
 
 
-def _check_known(named: Iterable[str], known: Iterable[str]) -> None:
-    for name in named:
+def _check_keys(keys: Keys, kinds: Mapping[str, type[Section]]) -> None:
+    _check_known(keys, kinds)
+    for name, settings in keys.items():
+        try:
+            settings_of(kinds[name], flat_keys(settings))
+        except WarmkitError as error:
+            raise ValueError(f"{name}: {str(error).removeprefix('configuration: ')}") from None
+
+
+def _check_known(names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
         if name not in known:
             raise ValueError(f"there is no {name}: take one of {', '.join(known)}")
