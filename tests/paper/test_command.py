@@ -46,13 +46,23 @@ def test_without_time_every_cell_says_that_it_was_not_run(data, tmp_path):
     cells = [cell for table in figures["tables"] for row in table["rows"] for cell in row["cells"].values()]
     assert {cell["state"] for cell in cells} >= {"not run", "no data", "NA"}
     assert not {cell["state"] for cell in cells} & {"measured", "failed"}
-    assert {table["table"] for table in figures["tables"]} == {1, 2, 3, 4, 5}
+    assert {table["table"] for table in figures["tables"]} == {1, 2, 3, 4, 5, 6}
+
+
+def test_only_the_sets_that_are_named_are_measured_and_shown(data, tmp_path):
+    write_data(data, "ew10k", folds=0)
+    figures = run("--data", data, "--out", tmp_path / "out", "--budget", "0", "--on", "ew10k", "--json")
+    tables = json.loads(figures.stdout)["tables"]
+    assert {table["table"] for table in tables} == {1, 2, 6}
+    assert {column for table in tables for row in table["rows"] for column in row["cells"]} == {"EW10K"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--table", "9"), 2, "9 is not in the range 1<=x<=5"),
+        (("--on", "svamp"), 2, "'svamp' is not one of 'allarith', 'math23k'"),
+        (("--table", "3", "--on", "hw10k"), 1, "No such table is about hw10k."),
+        (("--table", "9"), 2, "9 is not in the range 1<=x<=6"),
         (("--table", "one"), 2, "'one' is not a valid integer"),
         (("--budget", "-1"), 2, "--budget"),
         (("--budget", "nan"), 2, "not a finite number"),

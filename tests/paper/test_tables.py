@@ -12,12 +12,14 @@ from toolkit.paper.cells import is_available
 from toolkit.paper.config import PaperConfig
 from toolkit.paper.sets import load_set
 from toolkit.paper.tables import SETS, TABLES, System, find_tables, no_beam, warm
+from toolkit.solvers import SOLVERS
+from toolkit.solvers.neural.solver import NeuralSolver
 
 ENTRIES = [(table, row, entry) for table in TABLES for row in table.rows for entry in row.entries.values()]
 
 
-def test_the_five_tables_have_the_rows_and_numbers_of_the_paper():
-    assert [len(table.rows) for table in TABLES] == [4, 12, 4, 8, 2]
+def test_the_tables_have_the_rows_and_numbers_of_the_paper():
+    assert [len(table.rows) for table in TABLES] == [4, 12, 4, 8, 2, 7]
     numbers = {
         (table.number, row.name, column): entry.paper
         for table in TABLES
@@ -42,6 +44,16 @@ def test_every_method_exists_and_every_setting_is_a_key_of_it():
             PaperConfig().method(entry.system.step, entry.set)
 
 
+def test_every_solver_that_learns_from_candidates_learns_from_what_warm_finds():
+    learns = {name for name, kind in SOLVERS.items() if issubclass(kind, NeuralSolver)}
+    systems = {row.name: row.entries["AllArith"].system for row in TABLES[5].rows}
+    assert {system.solver for system in systems.values()} == learns
+    assert {system.step for system in systems.values()} == {warm()}
+    # Cells that table 2 shows as well are measured once.
+    shown = {entry.system for table, _, entry in ENTRIES if table.number == 2}
+    assert systems["GTS"] in shown and systems["Graph2Tree"] in shown
+
+
 def test_sets_without_equations_have_no_supervised_system():
     for _, _, entry in ENTRIES:
         if entry.system is None:
@@ -62,10 +74,19 @@ def test_without_beam_exploration_there_is_no_exhaustive_search():
 
 
 def test_tables_are_found_by_their_numbers():
-    assert [table.number for table in find_tables(())] == [1, 2, 3, 4, 5]
+    assert [table.number for table in find_tables()] == [1, 2, 3, 4, 5, 6]
     assert [table.number for table in find_tables((4, 1, 4))] == [4, 1]
-    with pytest.raises(WarmkitError, match=r"There is no table 6\. Take one of 1, 2, 3, 4, 5\."):
-        find_tables((6,))
+    with pytest.raises(WarmkitError, match=r"There is no table 7\. Take one of 1, 2, 3, 4, 5, 6\."):
+        find_tables((7,))
+
+
+def test_tables_are_about_the_sets_that_are_named():
+    assert [table.number for table in find_tables((), ("allarith-ew10k",))] == [3, 4, 5]
+    (solving,) = find_tables((2,), ("ew10k", "hw10k"))
+    assert solving.columns == ["EW10K", "HW10K"]
+    assert all(entry.set in ("ew10k", "hw10k") for row in solving.rows for entry in row.entries.values())
+    with pytest.raises(WarmkitError, match=r"No such table is about hw10k or ew10k\."):
+        find_tables((3, 4), ("hw10k", "ew10k"))
 
 
 def test_each_fold_of_the_file_is_held_out_in_turn(tmp_path):

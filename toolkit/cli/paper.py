@@ -15,6 +15,7 @@ from toolkit.cli.parameters import WORKERS, DiskPath, FiniteRange, address_optio
 from toolkit.cli.pieces import executing, measuring
 from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
+from toolkit.paper.tables import SETS, find_tables
 
 if TYPE_CHECKING:
     from toolkit.paper.cells import Cell, Files, Result
@@ -30,16 +31,23 @@ HEADERS = ("system", "set", "here", "95 %", "cells", "time", "paper")
 Examples:
   warmkit paper --data data --table 1 --budget 30
   warmkit paper --data data --table 1 --budget 60 --resume
+  warmkit paper --data data --table 2 --on allarith --seeds 3 --out runs/three-seeds
   warmkit paper --data data --config configs/two-cores.yaml --set held_out=1
-  warmkit paper --data data --seeds 3 --out runs/three-seeds
   warmkit paper --data data --table 1 --table 2 --workers 2 --json"""
 )
 @click.option(
     "--table",
     "numbers",
-    type=click.IntRange(1, 5),
+    type=click.IntRange(1, 6),
     multiple=True,
-    help="Only this table (1 to 5); may be repeated.",
+    help="Only this table (1 to 6); may be repeated.",
+)
+@click.option(
+    "--on",
+    "sets",
+    type=click.Choice(SETS),
+    multiple=True,
+    help="Only this problem set; may be repeated.",
 )
 @click.option(
     "--data",
@@ -77,6 +85,7 @@ Examples:
 @json_option
 def paper(
     numbers: tuple[int, ...],
+    sets: tuple[str, ...],
     data: Path,
     budget: float | None,
     out: Path,
@@ -91,7 +100,8 @@ def paper(
 ) -> None:
     """Measure the tables of the paper, and show its numbers beside.
 
-    1: equation generation, 2: solving, 3 and 4: both with semi-supervision, 5: the figure of the appendix.
+    1: equation generation, 2: solving, 3 and 4: both with semi-supervision, 5: the figure of the appendix,
+    6: every solver on the equations that WARM finds, which is in no paper.
 
     A cell is a system on a fold of a problem set. Each is saved when it is done, so --resume goes on after a
     kill, with more tables, seeds or time. The cheapest cells come first. OUT holds paper.html and paper.md.
@@ -100,11 +110,10 @@ def paper(
     from toolkit.paper.figures import in_words
     from toolkit.paper.plan import make_plan
     from toolkit.paper.run import paper_folder, results_of
-    from toolkit.paper.tables import find_tables
     from toolkit.paper.write import write_paper
     from toolkit.pieces.run import run
 
-    tables = find_tables(numbers)
+    tables = find_tables(numbers, sets)
     settings = load_config(PaperConfig, config_file, overrides)
     start = time.perf_counter()
     with waiting(f"Reading {data}"):
@@ -124,7 +133,7 @@ def paper(
                     run(plan, results, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
             except KeyboardInterrupt:
                 interrupted = True
-        written = write_paper(plan, files, _command(numbers, data, seeds, config_file, overrides))
+        written = write_paper(plan, files, _command(numbers, sets, data, seeds, config_file, overrides))
     spent = time.perf_counter() - start
     if as_json:
         print_json({"out": str(out), **written.as_dict(), "seconds": spent})
@@ -156,9 +165,15 @@ def _executor(
 
 
 def _command(
-    numbers: tuple[int, ...], data: Path, seeds: int, config_file: Path | None, overrides: tuple[str, ...]
+    numbers: tuple[int, ...],
+    sets: tuple[str, ...],
+    data: Path,
+    seeds: int,
+    config_file: Path | None,
+    overrides: tuple[str, ...],
 ) -> str:
     options: list[tuple[str, object]] = [("--table", number) for number in numbers]
+    options += [("--on", name) for name in sets]
     options += [("--data", data), ("--seeds", seeds)]
     options += [("--config", config_file)] if config_file else []
     options += [("--set", override) for override in overrides]

@@ -1,13 +1,13 @@
 """The tables of the paper as data: which systems on which sets, and the numbers that the paper has for them.
 
-Table 5 is the figure of the appendix. Systems have warmkit's own settings; those that a row needs besides are
+Table 5 is the figure of the appendix. Table 6 is no paper's: every solver on the equations that WARM finds. Systems have warmkit's own settings; those that a row needs besides are
 named here. Without beam exploration there is no exhaustive search either, because it would find what
 exploration is there to find.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from toolkit.errors import WarmkitError
 
@@ -81,6 +81,14 @@ class Table:
     rows: tuple[Row, ...]
     is_figure: bool = False  # columns are shares of gold equations, to be drawn
 
+    def about(self, sets: tuple[str, ...]) -> Self:
+        """What it says of these sets; everything if none is named."""
+        rows = [
+            Row(row.name, row.group, {c: e for c, e in row.entries.items() if not sets or e.set in sets})
+            for row in self.rows
+        ]
+        return replace(self, rows=tuple(row for row in rows if row.entries))
+
     @property
     def columns(self) -> list[str]:
         return list(dict.fromkeys(column for row in self.rows for column in row.entries))
@@ -98,6 +106,7 @@ BOTH = "allarith-ew10k"
 
 WEAK, BASELINES = "Weakly supervised", "Baselines"
 FULL, SEMI = "Fully supervised", "Semi-supervised"
+ON_WARM = "On WARM's equations"
 
 EIGHTY = 80 / 8846  # the step of the appendix: 80 gold equations of 8,846 training problems
 GOLD = 7 * EIGHTY  # the share of the paper's semi-supervision: 560 of 8,846
@@ -225,13 +234,36 @@ TABLES: tuple[Table, ...] = (
         ),
         is_figure=True,
     ),
+    Table(
+        6,
+        "Solving by every solver, from answers alone",
+        "answers",
+        (
+            _row(ON_WARM, "GTS", System(warm(), "gts"), 66.9, 55.3, 86.9, 81.5),
+            _row(ON_WARM, "Graph2Tree", System(warm(), "graph2tree"), 68.7, 56.0, 87.2, 82.9),
+            *(
+                _row(ON_WARM, name, System(warm(), solver), None, None, None, None)
+                for name, solver in (
+                    ("Seq2Tree", "seq2tree"),
+                    ("T-RNN + Retrieval", "t-rnn"),
+                    ("Semantically-Aligned", "aligned"),
+                    ("Ensemble w/ EN", "math-en"),
+                    ("Hybrid w/ SNI", "dns"),
+                )
+            ),
+        ),
+    ),
 )
 
 
-def find_tables(numbers: tuple[int, ...]) -> tuple[Table, ...]:
-    """The tables with these numbers, all of them if none is named."""
+def find_tables(numbers: tuple[int, ...] = (), sets: tuple[str, ...] = ()) -> tuple[Table, ...]:
+    """The tables with these numbers, as far as they are about these sets; all of them if none is named."""
     known = {table.number: table for table in TABLES}
     for number in numbers:
         if number not in known:
             raise WarmkitError(f"There is no table {number}. Take one of {', '.join(map(str, known))}.")
-    return tuple(known[number] for number in dict.fromkeys(numbers)) or TABLES
+    tables = tuple(known[number] for number in dict.fromkeys(numbers)) or TABLES
+    found = tuple(table for table in (table.about(sets) for table in tables) if table.rows)
+    if not found:
+        raise WarmkitError(f"No such table is about {' or '.join(sets)}.")
+    return found
