@@ -1,8 +1,8 @@
 """The tables of the paper as data: which systems on which sets, and the numbers that the paper has for them.
 
-Table 5 is the figure of the appendix. Table 6 is no paper's: every solver on the equations that WARM finds. Systems have warmkit's own settings; those that a row needs besides are
-named here. Without beam exploration there is no exhaustive search either, because it would find what
-exploration is there to find.
+Table 5 is the figure of the appendix. Table 6 is in no paper: every solver on the equations that WARM finds.
+Systems have warmkit's own settings; those that a row needs besides are named here. Without beam exploration
+there is no exhaustive search either, because it would find what exploration is there to find.
 """
 
 from collections.abc import Mapping
