@@ -4,7 +4,7 @@ import html
 import re
 
 import pytest
-from paper.tiny_paper import COMMAND, ONE, TWO, measure, place, plan_of
+from paper.tiny_paper import COMMAND, ONE, TWO, measure, place, plan_of, write_data
 
 from toolkit.paper.figures import shown_tables
 from toolkit.paper.markdown import SEPARATOR, to_markdown
@@ -100,3 +100,23 @@ def test_a_paper_without_any_data_is_a_page(tmp_path, tables):
     page = render(PaperFigures(plan, shown_tables(plan, {}), counts, 0.0, "", {}))
     assert "No file of a problem set was there." in page
     assert words(page).count("no data") + words(page).count("not available") > 2
+
+
+def test_of_sets_that_are_joined_the_share_of_each_is_told(tmp_path):
+    write_data(tmp_path / "data")
+    data = write_data(tmp_path / "data", "ew10k", folds=0, equation=None)
+    row = Row("sampling", "baselines", place(System(Step("random_sampling")), data="allarith-ew10k"))
+    plan = plan_of(data, Table(3, "Both", "reached", (row,)))
+    _, written = measure(plan, tmp_path / "out")
+    (shown,) = written.tables
+    (found,) = shown.rows[0].places.values()
+    results = results_of(plan, Files(tmp_path / "out")).values()
+    for name in ("allarith", "ew10k"):
+        right, of = (sum(result.by_set[name][i] for result in results) for i in (0, 1))
+        assert (
+            of == 40 and found.by_set[name] == right / of
+        )  # each problem is learnt from in one of two folds
+    assert sum(right for result in results for right, _ in result.by_set.values()) == found.right > 0
+    told = f"AllArith {100 * found.by_set['allarith']:.1f}, EW10K {100 * found.by_set['ew10k']:.1f}"
+    assert told in (tmp_path / "out" / "paper.md").read_text(encoding="utf-8")
+    assert told in (tmp_path / "out" / "paper.html").read_text(encoding="utf-8")

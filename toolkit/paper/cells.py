@@ -5,7 +5,8 @@ cell whose file is there need not be measured again, whichever table asks for it
 """
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Self
@@ -72,6 +73,7 @@ class _Written(Description):
     right: int = Field(ge=0)
     of: int = Field(ge=0)
     gold: int = Field(ge=0)
+    by_set: dict[str, tuple[int, int]] = Field(max_length=100)
     constants: list[str] = Field(max_length=1_000)
     seconds: float = Field(ge=0)
 
@@ -83,6 +85,7 @@ class Result:
     right: int = 0
     of: int = 0
     gold: int = 0  # gold equations that were seen
+    by_set: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # (right, of) of sets that are joined
     constants: tuple[str, ...] = ()
     seconds: float = 0.0
     state: Literal["done", "failed"] = "done"
@@ -129,6 +132,7 @@ class Files:
             written["right"],
             written["of"],
             written["gold"],
+            written["by_set"],
             tuple(written["constants"]),
             written["seconds"],
             written["state"],

@@ -1,12 +1,12 @@
 """What the tables show: each place with its mean, its interval, its time and the paper's number."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolkit.paper.cells import Cell, Result, is_available
 from toolkit.paper.plan import Plan
-from toolkit.paper.tables import Entry, Row, Table
+from toolkit.paper.tables import SETS, Entry, Row, Table
 from toolkit.report.values import NOTHING, count, duration, percents
 from toolkit.statistics import Share, wilson
 
@@ -27,6 +27,7 @@ class Shown:
     planned: int = 0
     seconds: float | None = None  # of a cell, on average
     gold: float | None = None  # gold equations that were seen, on average
+    by_set: Mapping[str, float] = field(default_factory=dict)  # shares of the sets that are joined
     error: str = ""
 
     @property
@@ -55,7 +56,8 @@ class Shown:
     def parts(self) -> list[str]:
         """All that a page says of it, the figure first."""
         paper = "" if self.state == NOT_APPLICABLE else f"paper {self.paper_figure}"
-        return [self.figure, *filter(None, (self.interval, self.time, self.missing, paper))]
+        sets = ", ".join(f"{SETS[name].name} {100 * share:.1f}" for name, share in self.by_set.items())
+        return [self.figure, *filter(None, (self.interval, sets, self.time, self.missing, paper))]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON. Shares are between 0 and 1, the paper's number is in percent as it is printed there."""
@@ -71,6 +73,7 @@ class Shown:
             "planned": self.planned,
             "seconds": self.seconds,
             "gold": self.gold,
+            "by_set": dict(self.by_set),
             "paper": self.paper,
             "error": self.error or None,
         }
@@ -143,8 +146,18 @@ def _shown(plan: Plan, entry: Entry, results: Mapping[str, Result]) -> Shown:
         len(cells),
         sum(result.seconds for _, result in done) / len(done),
         sum(result.gold for _, result in done) / len(done),
+        _by_set([result for _, result in done]),
         errors[0] if errors else "",
     )
+
+
+def _by_set(results: Sequence[Result]) -> dict[str, float]:
+    """The share of each set that is joined, over all cells; a set without problems has none."""
+    tally: dict[str, list[int]] = {}
+    for result in results:
+        for name, counts in result.by_set.items():
+            tally[name] = [sum(pair) for pair in zip(tally.get(name, (0, 0)), counts, strict=True)]
+    return {name: right / of for name, (right, of) in tally.items() if of}
 
 
 def _failed_step(plan: Plan, cell: Cell, results: Mapping[str, Result]) -> Cell | None:

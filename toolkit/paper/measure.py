@@ -98,8 +98,9 @@ class Measuring:
         generated = work.generate(model)
         write_table(work.candidates(generated).table, self.files.candidates(self.cell))
         weak = [found for found in generated if found.problem_id not in known]
-        right = sum(bool(found.scored) for found in weak)
-        return Result(right, len(weak), len(known), tuple(config.constants))
+        reached = [bool(found.scored) for found in weak]
+        by_set = self.part.by_set((found.problem_id for found in weak), reached)
+        return Result(sum(reached), len(weak), len(known), by_set, tuple(config.constants))
 
     def _solver(self, folder: Path, watch: Stopwatch) -> Result:
         system, seed = self.cell.system, self.cell.seed
@@ -134,9 +135,10 @@ class Measuring:
             if error.code != "no-equations":
                 raise
             trained = None  # nothing was found that it could learn, so it answers nothing
-        marks = measure(trained, self.part.tested)["right"]
+        tested = self.part.tested
+        right = [mark == "1" for mark in measure(trained, tested)["right"]]
         constants = tuple(show(constant) for constant in problems.constants)
-        return Result(marks.count("1"), len(marks), len(known), constants)
+        return Result(sum(right), len(right), len(known), self.part.by_set(tested.ids, right), constants)
 
     def _to_learn(self) -> tuple[ProblemSet, Known]:
         """The problems of a solver with V_const, and the gold equations that it may see."""

@@ -23,6 +23,16 @@ class Part:
 
     learnt: ProblemSet
     tested: ProblemSet
+    joined: tuple[str, ...] = ()  # the sets that this one is made of, if several: an id begins with its set
+
+    def by_set(self, ids: Iterable[str], right: Iterable[bool]) -> dict[str, tuple[int, int]]:
+        """(right, of) of the problems of each set that is joined."""
+        marks: dict[str, list[bool]] = {name: [] for name in self.joined}
+        for problem_id, is_right in zip(ids, right, strict=True):
+            for name in self.joined:
+                if problem_id.startswith(f"{name}-"):
+                    marks[name].append(is_right)
+        return {name: (sum(found), len(found)) for name, found in marks.items()}
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,8 @@ class LoadedSet:
             table = split_folds(table, self.count, seed)
         problems, splits = self.problems.with_table(table), table["split"]
         learnt = splits == TRAIN if self.data.folds == "valid" else splits != fold
-        return Part(_rows(problems, learnt), _rows(problems, splits == fold))
+        joined = tuple(map(_stem, self.data.files)) if len(self.data.files) > 1 else ()
+        return Part(_rows(problems, learnt), _rows(problems, splits == fold), joined)
 
 
 def _rows(problems: ProblemSet, chosen: pl.Series) -> ProblemSet:
@@ -69,8 +80,12 @@ def load_set(data: DataSet, folder: Path, count: int) -> LoadedSet | None:
     for path in paths:
         digest.update(sha256(read_bytes(path)).digest())
     sets = [read_problems(path) for path in paths]
-    problems = sets[0] if len(sets) == 1 else _joined(sets, (path.stem for path in paths))
+    problems = sets[0] if len(sets) == 1 else _joined(sets, map(_stem, data.files))
     return LoadedSet(data, problems, digest.hexdigest(), count)
+
+
+def _stem(file: str) -> str:
+    return Path(file).stem
 
 
 def _joined(sets: Iterable[ProblemSet], names: Iterable[str]) -> ProblemSet:
