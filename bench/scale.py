@@ -39,7 +39,7 @@ import polars as pl
 from toolkit.cli.output import echo, print_table
 from toolkit.config import load_config
 from toolkit.data import ProblemSet, preparing, read_problems, write_table
-from toolkit.data.prepared import PreparedSet, description, write_prepared_table
+from toolkit.data.prepared import PreparedSet, description, known_share, write_prepared_table
 from toolkit.data.schema import CANDIDATES
 from toolkit.equations import DEFAULT_CONSTANTS, search, show
 from toolkit.methods.warm.config import WarmConfig
@@ -313,7 +313,7 @@ def solver_steps(sizes: Sequence[int]) -> Iterator[Step]:
         begun, core = time.perf_counter(), time.process_time()
         config = load_config(Gts.Config, None, settings)
         lessons = prepare_lessons(
-            Gts, ready, Path(temporary) / "candidates.parquet", False, config, root=root
+            Gts, ready, known_share(ready, 0.0), Path(temporary) / "candidates.parquet", config, root=root
         )
         seconds, core = time.perf_counter() - begun, time.process_time() - core
         stored = sum(path.stat().st_size for path in lessons.folder.iterdir())

@@ -11,6 +11,7 @@ from commands import sets
 from toolkit.cli import main
 from toolkit.data import read_candidates, read_problems, write_table
 from toolkit.data.schema import CANDIDATES
+from toolkit.solvers.neural import config as solver_config
 
 SMALL = ("--set", "model.hidden=16", "--set", "model.max_steps=3", "--set", "train.epochs=2")
 
@@ -133,7 +134,14 @@ def test_a_wrong_call_says_what_is_wrong(arguments, code, words, data, tmp_path,
     assert words in result.output
 
 
-def test_both_steps_in_one_go(tmp_path):
+@pytest.fixture
+def small_solvers(monkeypatch):
+    """A default by which a solver is trained in a second."""
+    for name, value in (("members", 1), ("epochs", 2), ("hidden", 16)):
+        monkeypatch.setitem(solver_config.FEW_PROBLEMS, name, value)
+
+
+def test_both_steps_in_one_go(tmp_path, small_solvers):
     data, out = tmp_path / "data.jsonl", tmp_path / "model"
     write_table(read_problems("bundled:en").table.head(20), data)
     wrong = run("train", data, "--out", out, *SMALL, "--test", data)
@@ -145,6 +153,22 @@ def test_both_steps_in_one_go(tmp_path):
     assert figures["candidates"] == len(table) > 0
     assert 0 <= figures["answer_accuracy"] <= 1
     assert json.loads(run("solve", "--model", figures["solver"], "5 and 6", "--json").stdout)["template"]
+
+
+def test_both_steps_on_parts(data, tmp_path, small_solvers):
+    rows = read_problems(data).table.head(20)
+    write_table(rows[:9], tmp_path / "parts" / "a.jsonl")
+    write_table(rows[9:], tmp_path / "parts" / "b.parquet")
+    out = tmp_path / "model"
+    (out / "candidates").mkdir(parents=True)  # of a training before
+    (out / "candidates" / "part-00000009.parquet").write_bytes(b"")
+    said = run("train", tmp_path / "parts", "--out", out, *SMALL, "--then-solver", "gts", "--json")
+    assert said.exit_code == 0, said.output
+    figures = json.loads(said.stdout)
+    table = read_candidates(out / "candidates", read_problems(tmp_path / "parts"))
+    assert figures["candidates"] == len(table) > 0
+    assert json.loads(run("solve", "--model", figures["solver"], "5 and 6", "--json").stdout)["template"]
+    assert len(list((out / "prepared").glob("lessons-*"))) == 1
 
 
 def test_the_same_seed_gives_the_same_model_and_solver_and_another_others(data, tmp_path):

@@ -16,8 +16,11 @@ from toolkit.cli import main
 from toolkit.compute import ClusterCompute
 from toolkit.config import load_config
 from toolkit.data import read_problems, write_table
+from toolkit.data.prepared import known_share
+from toolkit.data.preparing import Preparation, prepare
 from toolkit.errors import WarmkitError
 from toolkit.solvers import SolverInput, SolverProgress, load_solver
+from toolkit.solvers.neural.prepare import prepare_lessons
 from toolkit.solvers.published import Gts
 
 # The training of a solver on workers, killed in the moment in which it tells its first epoch.
@@ -83,7 +86,14 @@ def assert_alike(solver, other):
             torch.testing.assert_close(tensor, same.state_dict()[name], atol=1e-5, rtol=1e-4, msg=name)
 
 
-def test_workers_come_to_the_solver_of_one_process_though_one_is_killed(session, problems, alone, tmp_path):
+def test_workers_that_read_stored_lessons_come_to_the_solver_of_one_process_though_one_is_killed(
+    session, problems, alone, tmp_path
+):
+    write_table(problems.table[:10], tmp_path / "parts" / "a.parquet")
+    write_table(problems.table[10:], tmp_path / "parts" / "b.parquet")
+    ready = prepare(tmp_path / "parts", Preparation(tmp_path / "prepared", problems.constants))
+    config = load_config(Gts.Config, None, EXACT)
+    data = prepare_lessons(Gts, ready, known_share(ready, 1.0), None, config, root=tmp_path / "prepared")
     told: list[SolverProgress] = []
 
     def kill_once(now):
@@ -91,7 +101,7 @@ def test_workers_come_to_the_solver_of_one_process_though_one_is_killed(session,
         if now.epochs == EPOCHS + 1 and len(told) == EPOCHS + 1:  # the first of the second network
             os.kill(a_worker(), signal.SIGKILL)
 
-    trained = on_workers(session, solver_input(problems), tmp_path / "solver", kill_once)
+    trained = on_workers(session, data, tmp_path / "solver", kill_once)
     assert [now.epochs for now in told[: 2 * EPOCHS]] == list(range(1, 2 * EPOCHS + 1))
     assert (told[-1].done, told[-1].total) == (told[0].total, told[0].total)
     assert_alike(trained, alone)

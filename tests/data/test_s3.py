@@ -20,6 +20,7 @@ from toolkit.loop.run import create_run, open_run
 from toolkit.methods.warm.config import WarmConfig
 from toolkit.methods.warm.prepare import prepare
 
+SOLVER = ("hidden=8", "embedding=8", "epochs=1", "members=1", "max_tokens=9")
 SETTINGS = ("--constants", "1,π", "--gold", "all", "--json", *sets(WARM))
 
 
@@ -74,9 +75,15 @@ def test_the_commands_do_the_same_on_s3_as_on_a_folder(s3, tmp_path, monkeypatch
         assert done.exit_code == 0, done.output
         found = run("generate", data, "--model", out, "--out", out / "candidates.parquet", "--json")
         assert found.exit_code == 0 and json.loads(found.stdout)["problems"] == 40
-    one, other = ((out / "weights.safetensors").read_bytes() for out in outs)
-    assert one == other
-    assert len(list((tmp_path / "prepared").iterdir())) == 1  # the same problems, wherever they are
+        words = ("solver", "fit", data, "--candidates", outs[0] / "candidates.parquet", "--out", out / "gts")
+        fitted = run(*words, "--prepared", tmp_path / "lessons", *sets(SOLVER))
+        assert fitted.exit_code == 0, fitted.output
+    for model in (".", "gts"):
+        one, other = ((out / model / "weights.safetensors").read_bytes() for out in outs)
+        assert one == other
+    # the same problems, wherever they are
+    assert len(list((tmp_path / "prepared").iterdir())) == 1
+    assert len(list((tmp_path / "lessons").iterdir())) == 2
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert s3.key.encode() not in written and s3.secret.encode() not in written
     assert not list(temporary.glob("warmkit-*"))  # no copy of a part is left

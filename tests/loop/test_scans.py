@@ -64,19 +64,41 @@ def decided(root, config):
     }, run
 
 
+def solver_weights(run):
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes()
+        for stage in ("solver", "final-solver")
+        for path in run.folder.glob(f"round-*/{stage}/weights.safetensors")
+    }
+
+
 @pytest.mark.parametrize("strategy", ["entropy", "cost_aware"])
-def test_a_scanned_run_decides_what_one_in_memory_does_bit_for_bit(tmp_path, tiny, request, strategy):
-    config = tiny(*SETTINGS, f"active.strategy={strategy}", "known=0.1")
+def test_a_scanned_run_decides_what_one_in_memory_does_bit_for_bit(
+    tmp_path, tiny, request, strategy, monkeypatch
+):
+    config = tiny(*SETTINGS, f"active.strategy={strategy}", "known=0.1", "references=true")
     in_memory, run = decided(tmp_path / "memory", config)
     assert run.stored.is_held and not (run.folder / "prepared").exists()
+    solvers = solver_weights(run)
+    assert len(solvers) == 4
     request.getfixturevalue("nothing_held")
+    monkeypatch.delattr(RunState, "lessons")  # solvers learn in parts, too
     scanned, run = decided(tmp_path / "scanned", config)
+    assert solver_weights(run) == solvers
+    assert not list(run.folder.glob("round-*/lessons"))
     assert not run.stored.is_held and len(list((run.folder / "prepared").iterdir())) == 1
     assert len(list((run.round_folder(1) / "candidates").iterdir())) == 4
     for name, value in in_memory.items():
         assert scanned[name] == value, name
     assert summary(run)["labels"] == summary(open_run(tmp_path / "memory", "a"))["labels"] > 0
     assert right_answers(run).keys() == set(run.test.ids)
+
+
+def test_a_loop_whose_solver_finds_nothing_to_learn_in_parts_ends(tmp_path, tiny, nothing_held):
+    config = tiny("limit=30", "stop.rounds=1", "solver.max_tokens=1", "active.batch=4", "references=true")
+    loop = Loop(create_run(tmp_path, "a", config))
+    assert loop.rounds().rule == "rounds"
+    assert loop.ledger.result(1, "solver")["answer_accuracy"] == 0.0
 
 
 def test_solvers_learn_from_D_s_and_so_many_other_problems(tmp_path, tiny, nothing_held):

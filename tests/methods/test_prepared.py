@@ -17,7 +17,7 @@ from toolkit.data import preparing, read_problems, write_table
 from toolkit.data.prepared import known_share
 from toolkit.data.skipped import SkippedRows
 from toolkit.data.split import chosen_gold
-from toolkit.equations import parse_template, show
+from toolkit.equations import parse_template
 from toolkit.errors import WarmkitError
 from toolkit.methods import FitInput, FitOptions
 from toolkit.methods.prepared import PreparedInput
@@ -67,8 +67,7 @@ def test_prepared_parts_train_what_problems_in_memory_train_bit_for_bit(problems
 def test_what_annotators_agreed_on_joins_D_s_of_prepared_parts(problems, parts, share):
     ready, chosen = prepared(parts), chosen_gold(problems, share, 3)
     agreed = {problems.ids[row]: parse_template("N0 + N1") for row in (5, 20, 41)}
-    templates = {name: show(template) for name, template in agreed.items()}
-    known = known_share(ready, share, 3, templates)
+    known = known_share(ready, share, 3, agreed)
     folders = parts.parent / "memory", parts.parent / "in parts"
     here = Warm.fit(FitInput(problems, chosen | agreed, CONFIG, 3), folders[0])
     there = Warm.fit_prepared(PreparedInput(ready, known, CONFIG, 3), folders[1])

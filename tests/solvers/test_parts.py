@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from toolkit.cli import main
 from toolkit.config import load_config
 from toolkit.data import preparing, read_candidates, read_problems, sorted_candidates, write_table
+from toolkit.data.prepared import known_share
 from toolkit.data.preparing import Preparation, prepare
 from toolkit.data.schema import CANDIDATES
 from toolkit.equations import parse_constant, parse_template, search, show
@@ -90,11 +91,12 @@ def candidates(found, tmp_path):
     return tmp_path / "candidates"
 
 
-def in_parts(parts, candidates=None, use_gold=True, settings=TINY, solver=Gts, **more):
+def in_parts(parts, candidates=None, use_gold=True, settings=TINY, solver=Gts, annotated=None, **more):
     root = parts.parent / "prepared"
     config = load_config(solver.Config, None, settings)
     ready = prepare(parts, Preparation(root, CONSTANTS))
-    return prepare_lessons(solver, ready, candidates, use_gold, config, root=root, **more)
+    known = known_share(ready, float(use_gold), 0, annotated)
+    return prepare_lessons(solver, ready, known, candidates, config, root=root, **more)
 
 
 def in_memory(problems, candidates=None, use_gold=True, settings=TINY, solver=Gts, more=()):

@@ -99,8 +99,8 @@ def loop(
     Everything is kept in the folder runs/NAME; its report.html shows the results. A run that was stopped,
     or killed, goes on with --resume.
 
-    DATA may be a folder or a pattern of Parquet and JSON Lines parts. Of more than 32,768 problems, WARM is
-    trained on prepared parts, and no process holds all problems but the solvers, unless solver_limit is set.
+    DATA may be a folder or a pattern of Parquet and JSON Lines parts. Of more than 32,768 problems, WARM and
+    solvers are trained on prepared parts, and no process holds all problems.
     """
     if (resume or rewind or revoke) and name is None:
         raise click.UsageError("Name the run: --run NAME.")

@@ -27,6 +27,8 @@ from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.data import PROBLEMS, Candidates, ProblemSet, read_candidates, read_problems
 from toolkit.data.constants import MOST_PROBLEMS, with_constants_of
+from toolkit.data.prepared import known_share
+from toolkit.data.preparing import Preparation
 from toolkit.data.read import is_in_parts, read_sample
 from toolkit.data.sorted_candidates import candidate_constants
 from toolkit.equations import Constant, Expr
@@ -141,25 +143,31 @@ def fit(
         _check_out(out)  # another process may have trained here meanwhile
         given: SolverInput | PreparedLessons
         if in_parts:
-            from toolkit.loop.in_parts import prepared_lessons
+            from toolkit.loop.in_parts import prepared_lessons, prepared_problems
 
-            root = prepared_root(prepared, storage, out)
+            root = prepared_root(prepared, storage, out).absolute()
             with preparing(data, root, out if skip_bad else None, times=2) as told:
-                given, count = prepared_lessons(
+                ready = prepared_problems(
                     data,
+                    Preparation(root, problems.constants),
+                    compute,
+                    told.skipped,
+                    told.advance,
+                    told.on_wait,
+                )
+                given = prepared_lessons(
+                    ready,
+                    known_share(ready, float(use_gold), seed, agreed),
                     root,
                     chosen,
                     config,
                     compute,
-                    problems.constants,
                     seed,
                     candidates=candidates,
-                    annotated=agreed,
-                    use_gold=use_gold,
-                    skipped=told.skipped,
                     advance=told.advance,
                     on_wait=told.on_wait,
                 )
+            count = len(ready)
         else:
             known = (problems.gold_templates if use_gold else {}) | agreed
             given, count = SolverInput(problems, known, table, config, seed), len(problems)

@@ -1,8 +1,10 @@
 """`warmkit train`: step one of the paper, from problems with answers to a model; step two if wanted."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +33,18 @@ from toolkit.cluster.session import ClusterSpec
 from toolkit.config import load_config
 from toolkit.data import PROBLEMS, ProblemSet, read_problems, write_table
 from toolkit.data.constants import AUTO, MOST_PROBLEMS, TO_SEARCH, with_constants_of
-from toolkit.data.read import is_in_parts, read_sample
+from toolkit.data.read import is_in_parts, read_parts, read_sample
+from toolkit.data.skipped import SkippedRows
 from toolkit.data.split import chosen_gold
 from toolkit.equations import Constant, show
 from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, Known, StepOne, find_method
 from toolkit.methods.base import read_constants
 from toolkit.screen import Screen
+from toolkit.solvers import find_solver
 from toolkit.storage.folder import check_folder, training_in
+
+PART = 1024  # problems that are searched at a time
 
 if TYPE_CHECKING:
     from toolkit.compute import Compute
@@ -59,6 +65,7 @@ Examples:
   warmkit train allarith.jsonl --out models/lbf --method lbf --set epochs=40
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
   warmkit train "parts/*.parquet" --out models/parts --workers 2
+  warmkit train parts/ --out models/parts --workers 2 --then-solver gts
   warmkit train s3://bucket/parts --out models/parts --workers 2
   warmkit train large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
@@ -74,7 +81,8 @@ Examples:
 @click.option(
     "--then-solver",
     type=solver_choice,
-    help="Go on with step two: write OUT/candidates.parquet, and train OUT/solver on it.",
+    help="Go on with step two: write OUT/candidates.parquet, of parts a folder OUT/candidates, and train "
+    "OUT/solver on it.",
 )
 @test_option
 @prepared_option
@@ -110,7 +118,7 @@ def train(
 
     With workers, or if DATA is a folder or a pattern of Parquet and JSON Lines parts, WARM prepares the
     problems once (tokens, gold templates, search), and each worker holds its share of them alone: they need
-    not fit in one process. With --then-solver they are all held in memory.
+    not fit in one process. So it is with the solver of --then-solver.
     """
     config = load_config(find_method(method).Config, config_file, overrides)
     _check_out(out, resume, spec)
@@ -119,7 +127,7 @@ def train(
     if constants is None and (out / "model.json").exists():
         constants = read_constants(out)  # those it began with
     in_parts = (spec is not None or is_in_parts(data)) and find_method(method).learns_in_parts
-    in_parts = in_parts and not then_solver  # which needs all problems in memory
+    in_parts = in_parts and (then_solver is None or find_solver(then_solver).learns_in_parts)
     with waiting(f"Reading {data}"):
         if not in_parts:
             problems = read_problems(data, skip_bad=skip_bad)
@@ -199,8 +207,8 @@ def train(
         }
         if in_parts:
             figures["preparation_seconds"] = preparation
-        if isinstance(work, Round) and then_solver:
-            figures |= _step_two(work, model, out, tested)
+        if then_solver:
+            figures |= _step_two(work, model, data, out, tested, skip_bad)
     figures["seconds"] = time.perf_counter() - start
     if as_json:
         print_json(figures)
@@ -243,21 +251,35 @@ def _check_out(out: Path, resume: bool, spec: ClusterSpec | None) -> None:
         raise WarmkitError(f"{out}: there is no model to go on with. Leave out --resume.")
 
 
-def _step_two(work: "Round", model: StepOne, out: Path, tested: ProblemSet | None) -> dict[str, Any]:
+def _step_two(
+    work: "Round | RoundInParts",
+    model: StepOne,
+    data: str,
+    out: Path,
+    tested: ProblemSet | None,
+    skip_bad: bool,
+) -> dict[str, Any]:
     """Candidates and a solver beside the model. Gold equations that training did not use stay unused."""
-    from toolkit.loop.round import measure
+    from toolkit.loop.round import Round, measure
 
     with progress("Generating", len(work.problems)) as advance:
-        candidates = work.candidates(work.generate(model, advance))
-    write_table(candidates.table, out / "candidates.parquet")
+        if isinstance(work, Round):
+            candidates = work.candidates(work.generate(model, advance))
+            write_table(candidates.table, out / "candidates.parquet")
+            found, fit = len(candidates), partial(work.fit_solver, candidates)
+        else:
+            folder = out / "candidates"
+            shutil.rmtree(folder, ignore_errors=True)  # those of an earlier training
+            skipped = SkippedRows() if skip_bad else None  # they were told when they were prepared
+            _, parts = read_parts(data, PART, skipped=skipped, constants=model.constants)
+            found = work.generate(model, parts, folder, advance).candidates
+            fit = partial(work.fit_solver, folder if found else None)
     with solver_progress(f"Training {work.config.solver_kind}") as on_progress:
-        solver = work.fit_solver(
-            candidates, out / "solver", label=f"{out.name}-solver", on_progress=on_progress
-        )
+        solver = fit(out / "solver", label=f"{out.name}-solver", on_progress=on_progress)
     if solver is None:
         raise WarmkitError("There is no equation to learn from: no problem was reached.")
     solver.save(out / "solver")
-    figures: dict[str, Any] = {"candidates": len(candidates), "solver": str(out / "solver")}
+    figures: dict[str, Any] = {"candidates": found, "solver": str(out / "solver")}
     return figures | (measure(solver, tested) if tested is not None else {})
 
 

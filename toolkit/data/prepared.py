@@ -23,7 +23,7 @@ from toolkit.data.schema import MAX_NUMBERS, PROBLEMS
 from toolkit.data.split import Keys, order_keys
 from toolkit.data.tokens import Masked, number_token
 from toolkit.data.vocabulary import Vocabulary, vocabulary_of_counts
-from toolkit.equations import Constant, parse_constant
+from toolkit.equations import Constant, Expr, over_values, parse_constant, parse_template, show
 from toolkit.errors import WarmkitError
 from toolkit.storage.description import Description, damaged, read_description
 from toolkit.storage.files import read_bytes
@@ -130,6 +130,17 @@ class KnownShare:
         agreed = part["id"].replace_strict(dict(self.annotated), default=None, return_dtype=pl.String)
         return agreed.alias("gold").zip_with(agreed.is_not_null(), self._of_share(part))
 
+    def only(self, problems: ProblemSet) -> ProblemSet:
+        """Problems of the set with the equations of D_s alone."""
+        gold = [None if template is None else show(template) for template in problems.gold]
+        chosen = self.chosen(pl.DataFrame({"id": problems.ids, "gold": gold}, {"id": str, "gold": str}))
+        equations = [
+            None if template is None else show(over_values(parse_template(template), numbers))
+            for template, numbers in zip(chosen, problems.numbers, strict=True)
+        ]
+        table = problems.table.with_columns(pl.Series("equation", equations, pl.String))
+        return ProblemSet(table, problems.constants, masked=problems.masked)
+
     def _of_share(self, part: pl.DataFrame) -> pl.Series:
         if self.bound is None:
             return pl.Series("gold", [None] * len(part), dtype=pl.String)
@@ -140,13 +151,14 @@ class KnownShare:
 
 
 def known_share(
-    prepared: PreparedSet, share: float, seed: int, annotated: Mapping[str, str] | None = None
+    prepared: PreparedSet, share: float, seed: int = 0, annotated: Mapping[str, Expr] | None = None
 ) -> KnownShare:
-    """The share of the equations that `gold_ids` chooses, and what annotators agreed on, as templates."""
+    """The share of the equations that `gold_ids` chooses, and what annotators agreed on."""
     known = _known_share(prepared, share, seed)
     if not annotated:
         return known
-    known = replace(known, annotated=tuple(sorted(annotated.items())))
+    templates = ((problem_id, show(template)) for problem_id, template in annotated.items())
+    known = replace(known, annotated=tuple(sorted(templates)))
     columns = ("id", "gold") if share else ("id",)
     parts = prepared.frames(columns)
     return replace(known, count=sum(known.chosen(part).count() for part in parts))

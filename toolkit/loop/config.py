@@ -157,7 +157,7 @@ class _LoopConfig(Section):
         None,
         ge=10,
         le=1_000_000_000,
-        description="problems that solvers learn from: D_s, and others chosen by seed; null: all, in memory",
+        description="problems that solvers learn from: D_s, and others chosen by seed; null: all",
     )
     solver_each_round: bool = Field(True, description="a solver after every round, for the learning curve")
     references: bool = Field(True, description="also train with no annotations and with everything annotated")

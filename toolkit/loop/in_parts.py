@@ -1,33 +1,39 @@
-"""Step one of a round, and a solver, on problems in parts, which need not fit in one process."""
+"""A round on problems in parts, which need not fit in one process, and solvers on them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from toolkit.compute import Compute, Done, Given
 from toolkit.config import Section
-from toolkit.data.prepared import PreparedSet, known_share
+from toolkit.data import ProblemSet
+from toolkit.data.prepared import KnownShare, PreparedSet, known_share
 from toolkit.data.preparing import Preparation, PreparedPart, Unprepared, prepare
 from toolkit.data.skipped import SkippedRows
-from toolkit.equations import Constant, show
+from toolkit.equations import show
+from toolkit.errors import WarmkitError
 from toolkit.loop.config import LoopConfig
-from toolkit.loop.round import Round, fit_step_one
+from toolkit.loop.round import Round, fit_step_one, fit_step_two
 from toolkit.loop.state import RunState
+from toolkit.loop.streaming import Streamed, candidates_in_parts
 from toolkit.methods import Epoch, Known, StepOne
 from toolkit.methods.base import nothing
 from toolkit.methods.prepared import PreparedInput
-from toolkit.solvers import Solver
+from toolkit.solvers import OnProgress, Solver
 from toolkit.solvers.base import PreparedLessons
 
 
 @dataclass(frozen=True)
 class RoundInParts:
-    """What step one works on: `Round`, as far as it goes without all problems in memory."""
+    """What a round works on: `Round`, as far as it goes without all problems in memory."""
 
     problems: PreparedSet
-    data: PreparedInput
+    known: KnownShare  # D_s
     config: LoopConfig
     compute: Compute
+    root: Path  # the folder in which is prepared what solvers learn
+    advance: Callable[[int], object] = nothing  # called with problems that are
 
     def fit(
         self,
@@ -39,8 +45,9 @@ class RoundInParts:
         on_epoch: Callable[[Epoch, int], object] = nothing,
     ) -> StepOne:
         """`Round.fit`."""
+        data = PreparedInput(self.problems, self.known, self.config.method_settings, self.config.seed)
         return fit_step_one(
-            self.data,
+            data,
             self.config,
             self.compute,
             folder,
@@ -49,6 +56,52 @@ class RoundInParts:
             on_batch=on_batch,
             on_epoch=on_epoch,
         )
+
+    def generate(
+        self,
+        model: StepOne,
+        parts: Iterable[ProblemSet],
+        out: Path,
+        on_part: Callable[[int], object] = nothing,
+    ) -> Streamed:
+        """Write what the model finds for the problems to a new folder; the temperature is fitted on D_s."""
+        own = map(self.known.only, parts)
+        return candidates_in_parts(self.compute, model, self.config.generate, own, out, on_part)
+
+    def fit_solver(
+        self,
+        candidates: Path | None,
+        folder: Path,
+        *,
+        label: str,
+        start: Path | None = None,
+        on_progress: OnProgress = nothing,
+    ) -> Solver | None:
+        """`Round.fit_solver`."""
+        config = self.config
+        try:
+            data = prepared_lessons(
+                self.problems,
+                self.known,
+                self.root,
+                config.solver_class,
+                config.solver_settings,
+                self.compute,
+                config.seed,
+                candidates=candidates,
+                advance=self.advance,
+            )
+        except WarmkitError as error:
+            if error.code == "no-equations":
+                return None
+            raise
+        return fit_step_two(
+            data, config, self.compute, folder, label=label, start=start, on_progress=on_progress
+        )
+
+    def everything_known(self) -> "RoundInParts":
+        """`Round.everything_known`."""
+        return replace(self, known=known_share(self.problems, 1.0, self.config.seed))
 
 
 def prepared_round(
@@ -60,84 +113,89 @@ def prepared_round(
     skipped: SkippedRows | None = None,
     advance: Callable[[int], object] = nothing,
     annotated: Known | None = None,
-    on_wait: Callable[[], object] = lambda: None,
+    on_wait: Callable[[], object] = nothing,
 ) -> RoundInParts:
     """Prepare the parts in the folder `root`, or find them there.
 
     D_s is a share of the gold equations, and what annotators agreed on. `on_wait` is called if another
     process prepares the parts now.
     """
-    from toolkit.methods.warm.config import WarmConfig
-    from toolkit.methods.warm.prepare import WarmPreparation
-
-    settings = config.method_settings
-    assert isinstance(settings, WarmConfig)  # of all methods that learn in parts
     root = root.absolute()
+    preparation = Preparation(root, config.v_const)
+    if config.step_one.learns_in_parts:
+        from toolkit.methods.warm.config import WarmConfig
+        from toolkit.methods.warm.prepare import WarmPreparation
 
-    def run(preparation: Preparation, parts: Iterable[Unprepared]) -> Iterator[PreparedPart]:
-        return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
+        settings = config.method_settings
+        assert isinstance(settings, WarmConfig)  # of all methods that learn in parts
+        preparation = WarmPreparation(root, config.v_const, settings)
+    prepared = prepared_problems(data, preparation, compute, skipped, advance, on_wait)
+    known = known_share(prepared, gold, config.seed, annotated)
+    return RoundInParts(prepared, known, config, compute, root)
 
-    prepared = prepare(
-        data,
-        WarmPreparation(root, config.v_const, settings),
-        skipped=skipped,
-        run=run,
-        advance=advance,
-        on_wait=on_wait,
-    )
-    templates = {problem_id: show(template) for problem_id, template in (annotated or {}).items()}
-    known = known_share(prepared, gold, config.seed, templates)
-    return RoundInParts(prepared, PreparedInput(prepared, known, settings, config.seed), config, compute)
+
+def prepared_problems(
+    data: Path | str,
+    preparation: Preparation,
+    compute: Compute,
+    skipped: SkippedRows | None = None,
+    advance: Callable[[int], object] = nothing,
+    on_wait: Callable[[], object] = nothing,
+) -> PreparedSet:
+    """`prepare`, wherever the work runs."""
+
+    def run(given: Preparation, parts: Iterable[Unprepared]) -> Iterator[PreparedPart]:
+        return _mapped(compute, preparation.folder, given, parts)
+
+    return prepare(data, preparation, skipped=skipped, run=run, advance=advance, on_wait=on_wait)
 
 
 def prepared_lessons(
-    data: Path | str,
+    problems: PreparedSet,
+    known: KnownShare,
     root: Path,
     solver: type[Solver],
     settings: Section,
     compute: Compute,
-    constants: tuple[Constant, ...],
     seed: int = 0,
     *,
     candidates: Path | None = None,
-    annotated: Known | None = None,
-    use_gold: bool = True,
-    skipped: SkippedRows | None = None,
     advance: Callable[[int], object] = nothing,
-    on_wait: Callable[[], object] = lambda: None,
-) -> tuple[PreparedLessons, int]:
-    """Prepare what a solver learns from parts in the folder `root`, or find it there. Also counts problems.
-
-    `advance` is called with rows that are prepared, then with problems whose equations are.
-    """
+    on_wait: Callable[[], object] = nothing,
+) -> PreparedLessons:
+    """`prepare_lessons` in the folder `root`, wherever the work runs."""
     from toolkit.solvers.neural.config import SolverConfig
-    from toolkit.solvers.neural.prepare import prepare_lessons
+    from toolkit.solvers.neural.prepare import GivenPart, LessonPreparation, MadePart, prepare_lessons
     from toolkit.solvers.neural.solver import NeuralSolver
 
     # of all solvers that learn in parts
     assert issubclass(solver, NeuralSolver) and isinstance(settings, SolverConfig)
     root = root.absolute()
 
-    def run(preparation: Callable[[Given], Done], parts: Iterable[Given]) -> Iterator[Done]:
-        return compute.map(preparation, parts, label="prepare", what="Preparation", writes_to=root)
+    def run(given: LessonPreparation, parts: Iterable[GivenPart]) -> Iterator[MadePart]:
+        return _mapped(compute, root, given, parts)
 
-    problems = prepare(
-        data, Preparation(root, constants), skipped=skipped, run=run, advance=advance, on_wait=on_wait
-    )
-    lessons = prepare_lessons(
+    return prepare_lessons(
         solver,
         problems,
+        known,
         candidates,
-        use_gold,
         settings,
         seed,
-        annotated,
         root=root,
         run=run,
         advance=advance,
         on_wait=on_wait,
     )
-    return lessons, len(problems)
+
+
+def _mapped(
+    compute: Compute, root: Path, function: Callable[[Given], Done], items: Iterable[Given]
+) -> Iterator[Done]:
+    return compute.map(function, items, label="prepare", what="Preparation", writes_to=root)
+
+
+# Of a run
 
 
 def step_one_of(
@@ -146,8 +204,42 @@ def step_one_of(
     """Step one of a round of a run, on problems in memory; on prepared parts, if there are many."""
     if state.stored.is_held or not state.config.step_one.learns_in_parts:
         return state.round(round_, compute)
+    return _in_parts(state, round_, compute, advance)
+
+
+def step_two_of(
+    state: RunState,
+    round_: int,
+    compute: Compute,
+    advance: Callable[[int], object] = nothing,
+    *,
+    everything: bool = False,
+) -> Callable[..., Solver | None]:
+    """`Round.fit_solver` of a round of a run, with the candidates that it found.
+
+    `everything`: with all gold equations, and without candidates.
+    """
+    limit = state.config.solver_limit
+    is_limited = limit is not None and limit < len(state.stored)
+    if state.stored.is_held or is_limited or not state.config.solver_class.learns_in_parts:
+        held, candidates = state.lessons(round_, compute)
+        if everything:
+            return partial(held.everything_known().fit_solver, None)
+        return partial(held.fit_solver, candidates)
+    work = _in_parts(state, round_, compute, advance)
+    if everything:
+        return partial(work.everything_known().fit_solver, None)
+    found = state.found(round_)
+    has_any = bool((found.tops("classes")["classes"] > 0).any())
+    return partial(work.fit_solver, found.folder if has_any else None)
+
+
+def _in_parts(
+    state: RunState, round_: int, compute: Compute, advance: Callable[[int], object]
+) -> RoundInParts:
+    """What solvers learn is prepared in the folder of the round: no other round learns the same."""
     constants = tuple(show(constant) for constant in state.constants_in(round_))
-    return prepared_round(
+    work = prepared_round(
         state.stored.path,
         state.run.folder / "prepared",
         0.0,
@@ -156,3 +248,4 @@ def step_one_of(
         advance=advance,
         annotated=state.known(round_),
     )
+    return replace(work, root=state.run.lessons_folder(round_), advance=advance)

@@ -15,7 +15,6 @@ with the same seeds, so the run ends as it would have ended without the kill.
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +26,24 @@ from toolkit.active.stopping import Stop, why_stop
 from toolkit.annotators.questions import Annotator
 from toolkit.compute import Compute, LocalCompute
 from toolkit.config import settings_of
-from toolkit.data import Candidates, ProblemSet, as_problem_set
+from toolkit.data import ProblemSet, as_problem_set
 from toolkit.data.stored import PART
 from toolkit.errors import WarmkitError
 from toolkit.loop.annotators import annotator_of
 from toolkit.loop.calibrate import fitted_temperature, learn_trust
 from toolkit.loop.config import PYTHON, LoopConfig
-from toolkit.loop.in_parts import step_one_of
+from toolkit.loop.in_parts import step_one_of, step_two_of
 from toolkit.loop.ledger import BatchItem
 from toolkit.loop.part import FindPart, FoundPart
 from toolkit.loop.records import FINAL
-from toolkit.loop.round import ACCURACIES, Round, measure
+from toolkit.loop.round import ACCURACIES, measure
 from toolkit.loop.run import Run, create_run, locked
 from toolkit.loop.selection import choose_batch
 from toolkit.loop.sets import divide
 from toolkit.loop.state import RunState
 from toolkit.loop.view import Quiet, View
 from toolkit.methods import StepOne, load_model
-from toolkit.solvers import SolverProgress
+from toolkit.solvers import Solver, SolverProgress
 
 SLOWEST_POLL = 30.0  # seconds
 INTERRUPT = Stop("interrupt", "It was stopped from the keyboard.")
@@ -271,16 +270,8 @@ class Loop:
 
     def _fit_solver(self, round_: int, stage: str, start: Path | None) -> None:
         def work() -> Mapping[str, Any]:
-            this_round, candidates = self.state.lessons(round_, self.compute)
-            run = self.state.run
-            folder = run.solver_folder(round_, stage)
-            solver = this_round.fit_solver(
-                candidates,
-                folder,
-                label=f"{run.name}-round-{round_:02d}-{folder.name}",
-                start=start,
-                on_progress=self._on_progress,
-            )
+            folder = self.state.run.solver_folder(round_, stage)
+            solver = self._fitted(round_, folder, of=round_, start=start)
             if solver is not None:
                 solver.save(folder)
             return measure(solver, self.state.test)
@@ -292,6 +283,17 @@ class Loop:
             lambda result: self.ledger.measure(round_, "test", {name: result[name] for name in ACCURACIES}),
         )
         self.view.figures(answer_accuracy=figures["answer_accuracy"])
+
+    def _fitted(
+        self, round_: int, folder: Path, *, of: int, start: Path | None = None, everything: bool = False
+    ) -> Solver | None:
+        """A solver with the equations of a round, `of`; a training that was killed goes on in its folder."""
+        run = self.state.run
+        fit = step_two_of(self.state, of, self.compute, self._progress(), everything=everything)
+        label = f"{run.name}-round-{round_:02d}-{folder.name}"
+        solver = fit(folder, label=label, start=start, on_progress=self._on_progress)
+        shutil.rmtree(run.lessons_folder(of), ignore_errors=True)
+        return solver
 
     def _has_same_constants(self, round_: int) -> bool:
         """As the previous round: with other constants a network has another shape."""
@@ -317,25 +319,15 @@ class Loop:
         if not self.config.references:
             return
         if self.ledger.result(1, "solver") is None:
-            self._reference(round_, "no annotations", lambda: state.lessons(1, self.compute))
+            self._reference(round_, "no annotations", of=1)
         if not state.found(1).tops("right")["right"].has_nulls():  # all have gold equations
-            self._reference(round_, "everything annotated", lambda: self._everything(round_))
+            self._reference(round_, "everything annotated", of=round_, everything=True)
 
-    def _everything(self, round_: int) -> tuple[Round, None]:
-        last, _ = self.state.lessons(round_, self.compute)
-        return replace(last, known=last.problems.gold_templates), None
-
-    def _reference(
-        self, round_: int, name: str, lessons: Callable[[], tuple[Round, Candidates | None]]
-    ) -> None:
-        run, in_path = self.state.run, name.replace(" ", "-")
-        folder = run.round_folder(round_) / in_path  # a training that is killed goes on there
+    def _reference(self, round_: int, name: str, *, of: int, everything: bool = False) -> None:
+        folder = self.state.run.solver_folder(round_, name)
 
         def work() -> Mapping[str, Any]:
-            label = f"{run.name}-round-{round_:02d}-{in_path}"
-            of, candidates = lessons()
-            solver = of.fit_solver(candidates, folder, label=label, on_progress=self._on_progress)
-            return measure(solver, self.state.test)
+            return measure(self._fitted(round_, folder, of=of, everything=everything), self.state.test)
 
         self._stage(round_, name, work)
         shutil.rmtree(folder, ignore_errors=True)

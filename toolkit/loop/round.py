@@ -20,6 +20,7 @@ from toolkit.methods import Epoch, FitInput, FitOptions, Generated, Known, StepO
 from toolkit.methods.base import nothing
 from toolkit.methods.prepared import PreparedInput
 from toolkit.solvers import OnProgress, Solver, SolverInput
+from toolkit.solvers.base import PreparedLessons
 from toolkit.solvers.evaluate import outcomes
 from toolkit.statistics import Difference, paired
 
@@ -95,24 +96,16 @@ class Round:
         """
         if not self.known and not candidates:
             return None
-        config = self.config.solver_settings
-        if start is not None:
-            warm = self.config.solver_class.warm_started(config)
-            start, config = (None, config) if warm is None else (start, warm)
-        data = SolverInput(self.problems, self.known, candidates, config, self.config.seed, start)
-        try:
-            return self.compute.fit_solver(
-                self.config.solver_class,
-                data,
-                folder=folder,
-                resume=True,
-                on_progress=on_progress,
-                label=label,
-            )
-        except WarmkitError as error:
-            if error.code == "no-equations":  # those that were found are too long
-                return None
-            raise
+        data = SolverInput(
+            self.problems, self.known, candidates, self.config.solver_settings, self.config.seed
+        )
+        return fit_step_two(
+            data, self.config, self.compute, folder, label=label, start=start, on_progress=on_progress
+        )
+
+    def everything_known(self) -> "Round":
+        """The same with all gold equations in D_s."""
+        return replace(self, known=self.problems.gold_templates)
 
     def gold_equivalent(self, candidates: Candidates) -> float | None:
         """The share of problems whose equation is of the gold class, None if there are no gold equations.
@@ -153,6 +146,36 @@ def fit_step_one(
         on_epoch=lambda epoch: on_epoch(epoch, epochs),
     )
     return compute.fit(method, replace(data, config=settings), folder, options, label=label)
+
+
+def fit_step_two(
+    data: SolverInput | PreparedLessons,
+    config: LoopConfig,
+    compute: Compute,
+    folder: Path | None,
+    *,
+    label: str,
+    start: Path | None,
+    on_progress: OnProgress,
+) -> Solver | None:
+    """`Round.fit_solver`, for problems in memory or in parts."""
+    solver, settings = config.solver_class, data.config
+    if start is not None:
+        warm = solver.warm_started(settings)
+        start, settings = (None, settings) if warm is None else (start, warm)
+    try:
+        return compute.fit_solver(
+            solver,
+            replace(data, config=settings, start=start),
+            folder=folder,
+            resume=True,
+            on_progress=on_progress,
+            label=label,
+        )
+    except WarmkitError as error:
+        if error.code == "no-equations":  # those that were found are too long
+            return None
+        raise
 
 
 def measure(solver: Solver | None, test: ProblemSet) -> dict[str, Any]:

@@ -104,6 +104,10 @@ class Run:
         """The folder of the solver of a round, by the stage that trains it."""
         return self.round_folder(round_) / stage.replace(" ", "-")
 
+    def lessons_folder(self, round_: int) -> Path:
+        """Where is prepared what a solver learns of a round, while it learns."""
+        return self.round_folder(round_) / "lessons"
+
     @cached_property
     def stored(self) -> StoredProblems:
         """The problems to learn from; no more of them is read than what is asked for."""

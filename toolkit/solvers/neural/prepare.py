@@ -6,7 +6,7 @@ out. A digest of all that goes into the lessons names their folder.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -24,14 +24,13 @@ from toolkit.data.prepared import (
     PreparedFile,
     PreparedSet,
     as_problems,
-    known_share,
     read_prepared_table,
 )
 from toolkit.data.preparing import check_unchanged, digest_of
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.data.sorted_candidates import SortedCandidates, sort_candidates
 from toolkit.data.vocabulary import ENOUGH, Vocabulary, vocabulary_of_counts
-from toolkit.equations import Expr, parse_template, show
+from toolkit.equations import parse_template
 from toolkit.errors import WarmkitError
 from toolkit.nn.tokens import Tokens
 from toolkit.solvers.base import PreparedLessons, SolverInput
@@ -121,11 +120,10 @@ def prepare_here(preparation: LessonPreparation, parts: Iterable[GivenPart]) -> 
 def prepare_lessons(
     solver: "type[NeuralSolver]",
     problems: PreparedSet,
+    known: KnownShare,
     candidates: Path | None,
-    use_gold: bool,
     config: SolverConfig,
     seed: int = 0,
-    annotated: Mapping[str, Expr] | None = None,
     *,
     root: Path,
     run: Run = prepare_here,
@@ -134,8 +132,8 @@ def prepare_lessons(
 ) -> PreparedLessons:
     """What a solver learns from these problems, in the folder `root`: lessons that are there, or new ones.
 
-    The equations are gold ones, if they are used, what annotators agreed on, and candidates. If another
-    process makes the same lessons, `on_wait` is called, and its result is used.
+    The equations are those of D_s, and candidates of the other problems. If another process makes the same
+    lessons, `on_wait` is called, and its result is used.
     """
     sized = solver.sized(config, len(problems))
     if sized.retrieval and len(problems) > MOST_RETRIEVED:
@@ -143,8 +141,6 @@ def prepare_lessons(
             f"retrieval {sized.retrieval:g}: a solver that retrieves holds every text that it learns, and "
             f"there are {len(problems):,} problems; at most {MOST_RETRIEVED:,} are held. Set retrieval=0."
         )
-    templates = {name: show(template) for name, template in (annotated or {}).items()}
-    known = known_share(problems, float(use_gold), seed, templates)
     files = [] if candidates is None else [PartFile(str(file)) for file in candidate_files(candidates)]
     before = {file: file.state() for file in files}
     data = digest_of(files, f"{problems.digest} {known}")
