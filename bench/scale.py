@@ -48,133 +48,6 @@ from toolkit.solvers.neural.prepare import prepare_lessons
 from toolkit.solvers.published import Gts
 from toolkit.storage.description import write_description
 
-# One of two ranks: reads its shard, trains 20 batches, saves what it remembers.
-SHARD = """
-import json, resource, sys, tempfile, time
-from dataclasses import replace
-from pathlib import Path
-import torch
-from toolkit.config import load_config
-from toolkit.data.prepared import KnownShare, read_prepared
-from toolkit.methods.prepared import PreparedInput
-from toolkit.methods.warm import Warm
-from toolkit.methods.warm.memory import Memory
-from toolkit.methods.warm.remembered import save_memory
-from toolkit.methods.warm.sharded import prepared_shard
-from toolkit.methods.warm.train import batch_losses
-from toolkit.nn.batches import like_lengths
-from toolkit.nn.memory import keep_freed_memory
-from toolkit.nn.workers import WorkerGroup
-
-folder, size, *settings = sys.argv[1:]
-torch.set_num_threads(1)
-ready, config = read_prepared(Path(folder)), load_config(Warm.Config, None, settings)
-times = max(1, round(int(size) / len(ready)))
-many = replace(ready, problems=times * len(ready), parts=ready.parts * times)
-workers, longest = WorkerGroup(0, 2), config.model.max_steps
-vocabulary = many.vocabulary(config.train.min_count)
-policy = Warm.new_network(len(vocabulary), many.constants, config)
-owned = len(workers.owned(len(many)))
-memory = Memory(owned, config.train.memory, longest, torch.device("cpu"), policy.layout.codes(longest))
-begun = time.process_time()
-data = PreparedInput(many, KnownShare(0, None, 0), config)
-shard = prepared_shard(data, vocabulary, policy.layout, config, workers, memory)
-read = time.process_time()
-keep_freed_memory()
-optimizer, generator = torch.optim.Adam(policy.parameters()), torch.Generator().manual_seed(0)
-for i, rows in enumerate(like_lengths(shard.lengths, config.train.batch, generator)):
-    if i == 20:
-        break
-    own = workers.own_rows(rows)
-    losses, _ = batch_losses(
-        policy, shard.tensors.batch(own), shard.gold_of(own, longest), config, memory, generator
-    )
-    optimizer.zero_grad()
-    losses.sum().backward()
-    optimizer.step()
-trained = time.process_time()
-with tempfile.TemporaryDirectory() as out:
-    save_memory(Path(out), 1, memory, workers)
-    saved = sum(path.stat().st_size for path in Path(out).iterdir())
-tensors = [value for value in vars(shard.tensors).values() if isinstance(value, torch.Tensor)]
-tensors += [shard.lengths, *memory.tensors.values()]
-print(json.dumps({
-    "problems": len(many),
-    "read_core_seconds": read - begun,
-    "save_core_seconds": time.process_time() - trained,
-    "checkpoint_mb": saved / 1e6,
-    "bytes_a_problem": sum(tensor.nbytes for tensor in tensors) / owned,
-    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
-}))
-"""
-
-# One of two ranks of a solver: reads its shard, trains 20 batches.
-SOLVER = r"""
-import json, re, sys, tempfile, time
-from dataclasses import replace
-from pathlib import Path
-import torch, torch.distributed as dist
-from toolkit.config import load_config
-from toolkit.equations import DEFAULT_CONSTANTS
-from toolkit.nn.workers import WorkerGroup
-from toolkit.solvers.base import PreparedLessons
-from toolkit.solvers.neural.member import make_lessons, train_member
-from toolkit.solvers.published import Gts
-
-class Enough(Exception):
-    pass
-
-def stop(now):
-    raise Enough
-
-folder, digest, size, *settings = sys.argv[1:]
-torch.set_num_threads(1)
-data = PreparedLessons(Path(folder), digest, DEFAULT_CONSTANTS, load_config(Gts.Config, None, settings))
-some = make_lessons(Gts, data, WorkerGroup(0, 2))
-times = max(1, round(int(size) / some.count))
-def parts(columns):
-    return (part for _ in range(times) for part in some.parts(columns))
-lessons = replace(some, count=times * some.count, parts=parts)
-begun = time.process_time()
-shard = lessons.shard
-read = time.process_time()
-with tempfile.TemporaryDirectory() as group:  # the other rank is not there: gradients are not waited for
-    dist.init_process_group("gloo", init_method=f"file://{group}/group", rank=0, world_size=1)
-    try:
-        train_member(Gts, lessons, 0, torch.device("cpu"), None, stop)  # first called after 20 batches
-    except Enough:
-        pass
-    dist.destroy_process_group()
-tensors = [value for part in (shard, shard.tensors, shard.equations) for value in vars(part).values()]
-held = sum(tensor.nbytes for tensor in tensors if isinstance(tensor, torch.Tensor))
-print(json.dumps({
-    "problems": lessons.count,
-    "read_core_seconds": read - begun,
-    "train_core_seconds": time.process_time() - read,
-    "equations_a_problem": len(shard.equations.sizes) / len(shard.tensors),
-    "bytes_a_problem": held / len(shard.tensors),
-    "peak_mb": int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024 / 1e6,
-}))
-"""
-
-# The process that prepares the lessons of a solver: candidates come into the order of their problems.
-SORT = r"""
-import json, re, sys, tempfile, time
-from pathlib import Path
-from toolkit.data.prepared import read_prepared
-from toolkit.data.sorted_candidates import sort_candidates
-
-problems = read_prepared(Path(sys.argv[1]))
-begun = time.process_time()
-with tempfile.TemporaryDirectory() as folder:
-    found = sort_candidates(Path(sys.argv[2]), problems, Path(folder))
-print(json.dumps({
-    "problems": len(problems),
-    "sort_core_seconds": time.process_time() - begun,
-    "peak_mb": int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024 / 1e6,
-}))
-"""
-
 SMALL = ("model.hidden=32", "model.embedding=32", "model.max_steps=4", "train.search=1", "train.epochs=2")
 WORKER = b"ray::"  # of the names of Ray's workers, training or not
 POLL = 0.2  # seconds
@@ -290,12 +163,13 @@ def shard_steps(sizes: Sequence[int]) -> Iterator[Step]:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
         yield Step("prepare", len(ready), seconds, core, peak, 0.0, figures=figures)
         for size in sizes:
-            yield measured_rank("shard", SHARD, ready.folder, size, *settings)
+            yield measured_rank("shard", ready.folder, size, *settings)
 
 
-def measured_rank(name: str, script: str, *arguments: object) -> Step:
-    """What a script takes that prints its figures."""
-    begun, command = time.perf_counter(), [sys.executable, "-c", script, *map(str, arguments)]
+def measured_rank(name: str, *arguments: object) -> Step:
+    """What a script of bench/ranks takes."""
+    script = Path(__file__).parent / "ranks" / f"{name}.py"
+    begun, command = time.perf_counter(), [sys.executable, str(script), *map(str, arguments)]
     figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     peak, core = figures.pop("peak_mb"), sum(figures[each] for each in figures if each.endswith("_seconds"))
     return Step(name, figures.pop("problems"), time.perf_counter() - begun, core, peak, 0.0, figures=figures)
@@ -325,12 +199,12 @@ def solver_steps(sizes: Sequence[int]) -> Iterator[Step]:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
         yield Step("lessons", len(ready), seconds, core, peak, 0.0, figures=figures)
         for size in sizes:
-            yield measured_rank("solver", SOLVER, lessons.folder, lessons.data, size, *settings)
+            yield measured_rank("solver", lessons.folder, lessons.data, size, *settings)
         for size in sizes:
             with tempfile.TemporaryDirectory(dir=temporary) as folder:
                 times = max(1, round(size / len(ready)))
                 problems, candidates = repeated(ready, found, times, Path(folder))
-                yield measured_rank("sort", SORT, problems, candidates)
+                yield measured_rank("sort", problems, candidates)
 
 
 def searched(problems: ProblemSet) -> pl.DataFrame:
