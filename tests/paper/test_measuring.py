@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -122,12 +123,18 @@ def test_a_cell_that_fails_is_told_and_measured_again(data, tmp_path):
     assert set(places(written).values()) == {MEASURED}
 
 
-def test_step_one_is_done_again_if_what_it_found_is_gone(data, tmp_path):
-    sampling = Table(1, "Sampling", "reached", (Row("sampling", "", place(System(Step("random_sampling")))),))
-    plan, out = plan_of(data, sampling), tmp_path / "out"
-    _, second = measure(plan, out)[0]
-    (out / "candidates" / f"{second}.parquet").unlink()
-    assert measure(plan, out, resume=True)[0] == [second]
+def test_step_one_is_done_again_if_what_it_found_is_gone_and_a_solver_needs_it(data, tmp_path):
+    step = Step("random_sampling")
+    sampling = Table(1, "Sampling", "reached", (Row("sampling", "", place(System(step))),))
+    solved = Table(2, "Solving", "answers", (Row("sampling", "", place(System(step, "gts"))),))
+    out = tmp_path / "out"
+    first, second = measure(plan_of(data, sampling), out)[0]
+    shutil.rmtree(out / "candidates")
+    assert measure(plan_of(data, sampling), out, resume=True)[0] == []  # its figures are there
+    ended, _ = measure(plan_of(data, sampling, solved), out, resume=True)
+    assert ended[:2] == [first, second] and len(ended) == 4
+    shutil.rmtree(out / "candidates")
+    assert measure(plan_of(data, sampling, solved), out, resume=True)[0] == []
 
 
 def test_gold_equations_that_are_shown_are_not_counted_as_found(data, tmp_path):

@@ -13,7 +13,7 @@ from toolkit.data import read_problems
 from toolkit.paper.cells import Files
 from toolkit.paper.config import PaperConfig
 from toolkit.paper.plan import Plan, make_plan
-from toolkit.paper.run import CellWorker, paper_folder, results_of
+from toolkit.paper.run import CellWorker, paper_folder, results_of, results_to_go_on
 from toolkit.paper.tables import Entry, Row, Step, System, Table
 from toolkit.paper.write import write_paper
 from toolkit.pieces.run import LocalExecutor, run
@@ -62,7 +62,7 @@ def measure(plan: Plan, out: Path, resume: bool = False, seconds: float | None =
     with paper_folder(out, resume) as files:
         run(
             plan,
-            results_of(plan, files),
+            results_to_go_on(plan, results_of(plan, files), files),
             LocalExecutor(worker_of(plan, files)),
             seconds=seconds,
             on_end=lambda cell, result: ended.append(cell.name) or print(cell.name, flush=True),

@@ -109,7 +109,7 @@ def paper(
     from toolkit.paper.config import PaperConfig
     from toolkit.paper.figures import in_words
     from toolkit.paper.plan import make_plan
-    from toolkit.paper.run import paper_folder, results_of
+    from toolkit.paper.run import paper_folder, results_of, results_to_go_on
     from toolkit.paper.write import write_paper
     from toolkit.pieces.run import run
 
@@ -121,7 +121,7 @@ def paper(
     spec = ClusterSpec(workers or 1, address=address) if workers or address else None
     interrupted = False
     with paper_folder(out, resume) as files:
-        results = results_of(plan, files)
+        results = results_to_go_on(plan, results_of(plan, files), files)
         done = sum(result.is_done for result in results.values())
         if done < len(plan.order) and budget != 0:
             try:

@@ -118,7 +118,7 @@ class Files:
         return self.folder / "work" / cell.name
 
     def read(self, cell: Cell) -> Result | None:
-        """The result of a cell; None if there is none, or if what step one found is missing."""
+        """The result of a cell, if there is one."""
         path = self.result(cell)
         if not path.exists():
             return None
@@ -128,7 +128,7 @@ class Files:
             raise WarmkitError(f"{error} Delete the file, and the cell is measured again.") from None
         if written["digest"] != cell.digest:
             return None
-        result = Result(
+        return Result(
             written["right"],
             written["of"],
             written["gold"],
@@ -138,8 +138,6 @@ class Files:
             written["state"],
             written["error"],
         )
-        is_whole = cell.system.solver is not None or self.candidates(cell).exists()
-        return result if is_whole or not result.is_done else None
 
     def write(self, cell: Cell, result: Result) -> None:
         write_description(

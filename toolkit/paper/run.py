@@ -49,6 +49,14 @@ def paper_folder(folder: Path, resume: bool) -> Iterator[Files]:
         yield Files(folder)
 
 
+def results_to_go_on(plan: Plan, results: Mapping[str, Result], files: Files) -> dict[str, Result]:
+    """Without those of steps one whose candidates are gone, if a solver has yet to learn from them."""
+    left = [cell for cell in plan.order if cell.name not in results or not results[cell.name].is_done]
+    needed = filter(None, map(plan.needs, left))
+    lost = {cell.name for cell in needed if not files.candidates(cell).exists()}
+    return {name: result for name, result in results.items() if name not in lost}
+
+
 def results_of(plan: Plan, files: Files) -> dict[str, Result]:
     """The results that are there, by the names of their cells."""
     found = {cell.name: files.read(cell) for cell in plan.order}
