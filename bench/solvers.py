@@ -3,6 +3,7 @@
     python bench/solvers.py --data FOLDER                    every table: hours on two cores
     python bench/solvers.py --data FOLDER --only gold        one of them
     python bench/solvers.py --data FOLDER --only gold --kind gts --seeds 3
+    python bench/solvers.py --data FOLDER --only few --set members=1 --seeds 2
     python bench/solvers.py --data FOLDER --only ew10k --set epochs=25 --warm train.epochs=15
     python bench/solvers.py --data FOLDER --only math23k --problems 6000 --set epochs=9
 
@@ -30,6 +31,7 @@ from toolkit.config import load_config
 from toolkit.data import Candidates, ProblemSet, read_problems
 from toolkit.data.constants import choose_constants
 from toolkit.data.split import folds as split_folds
+from toolkit.data.split import shuffled
 from toolkit.loop.generation import trusted_candidates
 from toolkit.methods import FitInput, FitOptions, GenerateConfig
 from toolkit.methods.warm import Warm
@@ -318,6 +320,26 @@ def _read(bench: Bench, name: str) -> ProblemSet:
     return read_problems(bench.data / f"{name}.jsonl")
 
 
+def few(bench: Bench) -> Iterator[Row]:
+    """Few bundled problems, learnt for as many epochs as 500 problems are, and for as many as is the default."""
+    given = {lang: read_problems(f"bundled:{lang}") for lang in ("en", "hi")}
+    for (lang, problems), count in itertools.product(given.items(), (60, 120, 240)):
+        by_epochs: dict[int, dict[str, list[float]]] = {}
+        seconds: dict[int, list[float]] = {}
+        for seed in bench.each_seed():
+            rows = [problems.row[name] for name in shuffled(problems.ids, seed)]
+            learnt, tested = problems.take(rows[:count]), problems.take(rows[-150:])
+            for epochs in (bench.settings.sized(size).epochs for size in (500, count)):
+                settings = bench.settings.model_copy(update={"epochs": epochs})
+                start = time.process_time()
+                right = right_answers(fit("gts", learnt, None, settings, seed), tested)
+                seconds.setdefault(epochs, []).append(time.process_time() - start)
+                by_epochs.setdefault(epochs, {})[str(seed)] = [right]
+        for epochs, by_seed in by_epochs.items():
+            name = f"{lang}, {count} problems, {epochs} epochs"
+            yield name, *_summed_up(by_seed), f"{statistics.mean(seconds[epochs]):.0f}"
+
+
 def _five_folds(problems: ProblemSet, seed: int) -> ProblemSet:
     return problems.with_table(split_folds(problems.table, 5, seed))
 
@@ -330,6 +352,7 @@ TABLES: dict[str, Table] = {
     "ew10k": ew10k,
     "hw10k": hw10k,
     "math23k": math23k,
+    "few": few,
     "cost": cost,
 }
 

@@ -137,8 +137,9 @@ def test_a_wrong_call_says_what_is_wrong(arguments, code, words, data, tmp_path,
 @pytest.fixture
 def small_solvers(monkeypatch):
     """A default by which a solver is trained in a second."""
-    for name, value in (("members", 1), ("epochs", 2), ("hidden", 16)):
+    for name, value in (("members", 1), ("hidden", 16)):
         monkeypatch.setitem(solver_config.FEW_PROBLEMS, name, value)
+    monkeypatch.setattr(solver_config, "MOST_EPOCHS", 2)
 
 
 def test_both_steps_in_one_go(tmp_path, small_solvers):

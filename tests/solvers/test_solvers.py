@@ -345,6 +345,8 @@ def test_members_vote_by_the_class_of_their_equations(problems):
 def test_what_is_not_given_depends_on_the_number_of_problems(problems):
     few, many = SolverConfig().sized(9_999), SolverConfig().sized(10_000)
     assert (few.hidden, few.epochs, many.hidden, many.epochs) == (128, 50, 256, 20)
+    assert [SolverConfig().sized(problems).epochs for problems in (0, 100, 300, 480)] == [200, 200, 80, 50]
+    assert SolverConfig(batch=8).sized(300).epochs == 50
     assert SolverConfig(hidden=8, dropout=0.0).sized(10_000).hidden == 8
     assert SolverConfig(hidden=8, dropout=0.0).sized(10_000).dropout == 0.0
     solver = fit("gts", problems.take(range(8)), load_config(SolverConfig, None, ("epochs=1", "members=1")))

@@ -9,11 +9,12 @@ from toolkit.config import Section
 from toolkit.nn.pretrained import PretrainedEncoder, read_pretrained
 
 MANY = 10_000  # problems
+BATCHES = 750  # of a training: after fewer a network has not learnt what so few problems teach
+FEWEST_EPOCHS, MOST_EPOCHS = 50, 200  # of few problems
 ANY_PROBLEMS = {"retrieval": 0.0}
 FEW_PROBLEMS = {
     "members": 4,
     "hidden": 128,
-    "epochs": 50,
     "dropout": 0.4,
     "decoder_dropout": 0.4,
     "word_dropout": 0.1,
@@ -60,7 +61,10 @@ class SolverConfig(Section):
     )
     max_tokens: int = Field(31, ge=3, le=1_000, description="longest prefix; longer equations are not learnt")
     epochs: int | None = Field(
-        None, ge=1, le=1_000_000, description="null: 50, of many problems 20; Xie and Sun: 80"
+        None,
+        ge=1,
+        le=1_000_000,
+        description="null: 50, of less than 480 problems up to 200, of many 20; Xie and Sun: 80",
     )
     later_epochs: int = Field(
         8, ge=1, le=1_000_000, description="epochs of a training that starts from another solver"
@@ -121,11 +125,15 @@ class SolverConfig(Section):
 
         The encoder, if there is one, is described by its sizes.
         """
-        by_size = MANY_PROBLEMS if problems >= MANY else FEW_PROBLEMS
+        by_size = MANY_PROBLEMS if problems >= MANY else FEW_PROBLEMS | {"epochs": self._epochs(problems)}
         given = {name: value for name, value in self.model_dump().items() if value is not None}
         if isinstance(self.encoder, str):
             given["encoder"] = read_pretrained(self.encoder)
         return SizedConfig.model_validate(ANY_PROBLEMS | by_size | dict(defaults or {}) | given)
+
+    def _epochs(self, problems: int) -> int:
+        """Of few problems: as many as make enough batches."""
+        return min(MOST_EPOCHS, max(FEWEST_EPOCHS, -(-BATCHES * self.batch // max(problems, 1))))
 
 
 class SizedConfig(SolverConfig):
