@@ -321,7 +321,7 @@ def _read(bench: Bench, name: str) -> ProblemSet:
 
 
 def few(bench: Bench) -> Iterator[Row]:
-    """Few bundled problems, learnt for as many epochs as 500 problems are, and for as many as is the default."""
+    """Few bundled problems, learnt for as many epochs as 500 are, and for as many as is the default."""
     given = {lang: read_problems(f"bundled:{lang}") for lang in ("en", "hi")}
     for (lang, problems), count in itertools.product(given.items(), (60, 120, 240)):
         by_epochs: dict[int, dict[str, list[float]]] = {}

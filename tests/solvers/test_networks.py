@@ -50,12 +50,13 @@ def new(kind, problems, tokens):
     return kind(len(vocabulary_of(problems, 1, 0)), tokens, CONFIG).eval()
 
 
-def trained(network, batch, prefixes):
-    """The network after some steps with one equation for each text."""
+def trained(network, batch, prefixes, each=1):
+    """The network after some steps with so many equations for each text."""
+    owner = [i // each for i in range(len(prefixes))]
     optimizer = torch.optim.Adam(network.train().parameters(), lr=0.02)
     for _ in range(60):
         optimizer.zero_grad()
-        (-network.log_prob(batch, prefixes, range(len(prefixes)), LONGEST).mean()).backward()
+        (-network.log_prob(batch, prefixes, owner, LONGEST).mean()).backward()
         optimizer.step()
     network.eval()
 
@@ -169,6 +170,22 @@ def test_numbers_that_do_not_matter_are_not_written(problems, tokens, batch):
     with torch.no_grad():
         network.significance.bias.fill_(-1e6)
     assert network.narrowed(text).allowed.equal(text.allowed)  # if no number mattered, none could be written
+
+
+def test_beams_have_a_template_with_another_operator_too(problems, tokens, batch):
+    network = new(TRnnNetwork, problems, tokens)
+    two = [tokens.encode(parse(text)) for text in ("N0 + N1", "N0 - N1")]
+    trained(network, batch, two * len(problems), each=2)
+    for row, of_text in enumerate(network.beams(batch, 12, LONGEST)):
+        prefixes = [beam.prefix for beam in of_text]
+        templates = {tuple(network.written(prefix)) for prefix in prefixes}
+        assert len(set(prefixes)) == 12 > len(templates)
+        if len(problems.numbers[row]) > 1:
+            assert {tuple(prefix) for prefix in two} == set(prefixes[:2])
+        with torch.no_grad():
+            scores = network.log_prob(batch, prefixes, [row] * 12, LONGEST)
+        assert scores.tolist() == pytest.approx([beam.log_prob for beam in of_text], abs=1e-3)
+        assert scores.tolist() == sorted(scores.tolist(), reverse=True)
 
 
 def test_a_template_is_open_in_its_operators_and_the_likeliest_are_filled_in(problems, tokens, batch):

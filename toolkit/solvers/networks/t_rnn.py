@@ -4,7 +4,9 @@ An LSTM writes a template whose operators are left open, so that there are few t
 network goes up the tree from its leaves, and tells the operator of each node from what is below it. Problems
 that are very much like one that was learnt take its equation: the key `retrieval`.
 
-The reader is WARM's GRU, and a number is read by its state there; the paper adds self-attention.
+The reader is WARM's GRU, and a number is read by its state there. Where the paper has self-attention among
+the words, an operator is chosen by what is below it and by what that attends to in the text. Beams have the
+likeliest operators of a template, and those that differ from them in one.
 """
 
 from collections.abc import Sequence
@@ -13,6 +15,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from toolkit.nn.attention import Attention
 from toolkit.nn.batches import Batch
 from toolkit.nn.network import Beam, NetworkConfig, Text
 from toolkit.nn.sequence import NONE, postfix_of, prefix_of
@@ -30,7 +33,8 @@ class TRnnNetwork(LstmNetwork):
         super().__init__(words, tokens, config)
         h = config.hidden
         self.merge = nn.Sequential(nn.Linear(2 * h, h), nn.Tanh())
-        self.choose = nn.Linear(h, len(tokens.operators))
+        self.look = Attention(h)
+        self.choose = nn.Linear(2 * h, len(tokens.operators))
 
     @property
     def operators(self) -> int:
@@ -73,14 +77,22 @@ class TRnnNetwork(LstmNetwork):
 
     @torch.no_grad()
     def beams(self, batch: Batch, width: int, longest: int) -> list[list[Beam]]:
-        """The likeliest templates, each with its likeliest operators."""
+        """The likeliest templates, with their likeliest operators or with one other."""
         text = self.read(batch)
         written, total = self.search(text, width, longest)
-        likely, operator = self._operator_scores(text, written).max(-1)
-        total = total + torch.where(written == OPEN, likely, 0.0).sum(-1)
+        is_open = written == OPEN
+        likely, operator = self._operator_scores(text, written).topk(2)  # [B, K, T, 2]
+        likeliest = total + torch.where(is_open, likely[..., 0], 0.0).sum(-1)
+        loss = torch.where(is_open, likely[..., 0] - likely[..., 1], torch.inf)  # of the other operator
+        every = likeliest.unsqueeze(-1) - torch.cat([torch.zeros_like(loss[..., :1]), loss], -1)
+        best, place = every.flatten(1).topk(min(width, every[0].numel()))
+        template, changed = place // every.shape[2], place % every.shape[2] - 1  # -1: none
         shifted = torch.where(written > OPEN, written + self._shift, written)
-        whole = torch.where(written == OPEN, operator, shifted)
-        return [self.ranked(*both) for both in zip(whole.tolist(), total.tolist(), strict=True)]
+        first, second = (torch.where(is_open, operator[..., rank], shifted) for rank in (0, 1))
+        rows = torch.arange(len(place), device=place.device).unsqueeze(1)
+        is_changed = nn.functional.one_hot(changed + 1, every.shape[2])[..., 1:].bool()
+        whole = torch.where(is_changed, second[rows, template], first[rows, template])
+        return [self.ranked(*both) for both in zip(whole.tolist(), best.tolist(), strict=True)]
 
     def prefix(self, written: Sequence[int]) -> tuple[int, ...]:
         tokens = [token for token in written if token != NONE]
@@ -93,6 +105,9 @@ class TRnnNetwork(LstmNetwork):
         found = []
         for token in tokens.unbind(2):
             merged = self.merge(torch.cat([stack.top(1), stack.top()], -1))
-            found.append(self.choose(self.dropout(merged)).log_softmax(-1))
+            found.append(merged)
             stack = stack.reduced(token == OPEN, embedded(text, token), merged)
-        return torch.stack(found, 2)
+        below = torch.stack(found, 2)
+        seen = self.look(text, below.flatten(1, 2)).view(below.shape)
+        scores: Tensor = self.choose(self.dropout(torch.cat([below, seen], -1))).log_softmax(-1)
+        return scores
