@@ -1,7 +1,9 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolkit.nn import products
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.encoder import Encoder
 from toolkit.nn.gru import Gru
@@ -33,6 +35,19 @@ def test_it_gives_what_a_packed_gru_gives(lengths, inputs, hidden, seed):
     expected = outputs_and_gradients(gru, gru.packed, texts, ends)
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("onednn", [False, True])
+def test_large_products_of_either_library_give_what_a_packed_gru_gives(onednn, monkeypatch):
+    monkeypatch.setattr(products, "is_onednn_faster", lambda: onednn)
+    torch.manual_seed(0)
+    gru, lengths = Gru(96, 128), torch.randint(1, 9, (64,))
+    texts = torch.randn(9, 64, 96)
+    assert products.LARGE <= 64 * 3 * 128 * 128
+    found = outputs_and_gradients(gru, gru.forward, texts, lengths)
+    expected = outputs_and_gradients(gru, gru.packed, texts, lengths)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_gradients_are_those_of_finite_differences():

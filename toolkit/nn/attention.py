@@ -6,6 +6,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from toolkit.nn.linear import Linear
+
 
 class Attended(Protocol):
     """A text that was read: B texts of L words, H units."""
@@ -21,7 +23,7 @@ class Attention(nn.Module):
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.query = nn.Linear(hidden, hidden)
+        self.query = Linear(hidden, hidden)
 
     def forward(self, text: Attended, states: Tensor) -> Tensor:
         energy = self.query(states) @ text.states.transpose(1, 2) / math.sqrt(states.shape[-1])

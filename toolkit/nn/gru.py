@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from toolkit.nn.products import linear
+
 SHUT = 1e4  # as the input of the update gate: its sigmoid is exactly 1
 WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")  # of a direction
 
@@ -62,19 +64,18 @@ class _BothDirections(torch.autograd.Function):
         w_in, w_state, b_in, b_state = (torch.stack(pair) for pair in zip(ahead, back, strict=True))
         (length, size, _), h = inputs.shape, w_state.shape[-1]
         words = torch.stack([inputs, inputs.flip(0)]).flatten(1, 2)
-        gates = torch.baddbmm(b_in.unsqueeze(1), words, w_in.transpose(1, 2)).view(2, length, size, 3 * h)
+        gates = linear(words, w_in, b_in.unsqueeze(1)).view(2, length, size, 3 * h)
         shut = torch.stack([padding, padding.flip(0)]).unsqueeze(-1)
         gates[..., h : 2 * h].masked_fill_(shut, SHUT)
         states = inputs.new_empty(2, length + 1, size, h)
         states[:, 0] = 0
         ms = inputs.new_empty(2, length, size, h)
-        w, b = w_state.transpose(1, 2).contiguous(), b_state.unsqueeze(1)
-        new = inputs.new_empty(2, size, 3 * h)
+        new, b = inputs.new_empty(2, size, 3 * h), b_state.unsqueeze(1)
         new_r_and_z, new_m = new[..., : 2 * h], new[..., 2 * h :]
         r, z, n = (part.unbind(1) for part in gates.chunk(3, -1))
         r_and_z, m, state = gates[..., : 2 * h].unbind(1), ms.unbind(1), states.unbind(1)
         for t in range(length):
-            torch.baddbmm(b, state[t], w, out=new)
+            linear(state[t], w_state, b, out=new)
             r_and_z[t].add_(new_r_and_z).sigmoid_()
             n[t].addcmul_(r[t], m[t].copy_(new_m)).tanh_()
             torch.lerp(n[t], state[t], z[t], out=state[t + 1])
@@ -105,21 +106,30 @@ class _BothDirections(torch.autograd.Function):
             grads.unbind(0),
             strict=True,
         )
+        back = w_state.transpose(1, 2).contiguous()
         later: tuple[Tensor, ...] = ()
         for factor, parts, whole, update, spread, now in reversed(list(steps)):
             if later:
-                now.addcmul_(later[0], later[1]).baddbmm_(later[2], w_state)
+                linear(later[2], back, now.addcmul_(later[0], later[1]), out=now)
             torch.mul(factor, spread, out=parts)
             later = now, update, whole
         flat = to_gates.view(2, length * size, 3 * h)
-        to_w_state = flat.transpose(1, 2) @ states[:, :-1].flatten(1, 2)
+        to_w_state = _weights_grad(states[:, :-1].flatten(1, 2), flat)
         to_b_state = flat.sum(1)
         # r scales m, but not what comes from the words.
         torch.mul(of_n, grads.transpose(0, 1), out=to_gates[..., 2 * h :])
-        to_w_in, to_b_in = flat.transpose(1, 2) @ words, flat.sum(1)
+        to_w_in, to_b_in = _weights_grad(words, flat), flat.sum(1)
         to_inputs = None
         if ctx.needs_input_grad[0]:
-            ahead, back = (flat @ w_in).view(2, length, size, -1)
-            to_inputs = ahead + back.flip(0)
+            of_ahead, of_back = linear(flat, w_in.transpose(1, 2)).view(2, length, size, -1)
+            to_inputs = of_ahead + of_back.flip(0)
         by_direction = zip(to_w_in, to_w_state, to_b_in, to_b_state, strict=True)
         return to_inputs, None, *(gradient for weights in by_direction for gradient in weights)
+
+
+def _weights_grad(inputs: Tensor, outputs: Tensor) -> Tensor:
+    """The gradient [2, 3H, I] of weights by inputs [2, N, I] and the gradient of outputs [2, N, 3H].
+
+    The smaller of the two is the one that is copied to be transposed.
+    """
+    return linear(inputs.transpose(1, 2), outputs.transpose(1, 2)).transpose(1, 2).contiguous()

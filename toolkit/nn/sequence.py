@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import HOPELESS, Beam, EquationNetwork, NetworkConfig, Text
 from toolkit.nn.tokens import Tokens
 
@@ -69,7 +70,7 @@ class SequenceNetwork(EquationNetwork, Generic[State]):
 
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
-        self.key, self.end = nn.Linear(config.hidden, config.hidden), nn.Parameter(torch.zeros(config.hidden))
+        self.key, self.end = Linear(config.hidden, config.hidden), nn.Parameter(torch.zeros(config.hidden))
 
     @property
     def operators(self) -> int:

@@ -27,6 +27,7 @@ from toolkit.methods.warm.explore import LARGEST
 from toolkit.methods.warm.paths import path_hash
 from toolkit.nn.batches import Batch, pi_readings
 from toolkit.nn.encoder import Encoder
+from toolkit.nn.linear import Linear
 
 LONGEST = 15  # tokens of an equation: seven operators and eight operands
 NONE = -1  # after the end of a prefix
@@ -55,7 +56,7 @@ class Seq2SeqNetwork(nn.Module):
         self.embed = nn.Embedding(self.tokens + 1, config.embedding)  # the last one stands for the start
         self.cell = nn.GRUCell(config.embedding, config.hidden)
         self.dropout = nn.Dropout(config.dropout)
-        self.score = nn.Linear(config.hidden, self.tokens)
+        self.score = Linear(config.hidden, self.tokens)
 
     def encode(self, batch: Batch) -> Tensor:
         """The encoder's last state [B, H]."""

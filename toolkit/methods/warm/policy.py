@@ -15,7 +15,9 @@ from toolkit.data.schema import MAX_NUMBERS
 from toolkit.methods.warm.config import ModelConfig
 from toolkit.methods.warm.paths import Layout
 from toolkit.nn.batches import Batch
+from toolkit.nn.dropout import Dropout
 from toolkit.nn.encoder import Encoder
+from toolkit.nn.linear import Linear
 
 Index: TypeAlias = Tensor | slice | tuple[Tensor, Tensor]
 
@@ -74,7 +76,7 @@ class Gate(nn.Module):
 
     def __init__(self, parts: int, hidden: int) -> None:
         super().__init__()
-        self.parts = nn.ModuleList(nn.Linear(hidden, 2 * hidden, bias=i == 0) for i in range(parts))
+        self.parts = nn.ModuleList(Linear(hidden, 2 * hidden, bias=i == 0) for i in range(parts))
 
     def forward(self, *parts: Tensor) -> Tensor:
         total = self.parts[0](parts[0])
@@ -103,21 +105,21 @@ class Decoder(nn.Module):
         self.layout, self.config = layout, config
         self.embed_op = nn.Embedding(operators + 1, h)  # the last one stands for the start
         self.gate_op, self.gate_left, self.gate_right = Gate(2, h), Gate(2, h), Gate(3, h)
-        self.score_op = nn.Linear(h, operators)
+        self.score_op = Linear(h, operators)
         self.operand = nn.Embedding(len(layout.constants) + MAX_NUMBERS + config.max_steps, h)  # W3, by code
         if config.pointer:
-            self.query_left, self.query_right = nn.Linear(h, h, bias=False), nn.Linear(h, h, bias=False)
-            self.from_text, self.from_step = nn.Linear(h, h), nn.Linear(3 * h, h)
+            self.query_left, self.query_right = Linear(h, h, bias=False), Linear(h, h, bias=False)
+            self.from_text, self.from_step = Linear(h, h), Linear(3 * h, h)
         if config.pairs:
-            self.pair_left = nn.Linear(h, operators * config.pairs, bias=False)
-            self.pair_right = nn.Linear(h, config.pairs, bias=False)
+            self.pair_left = Linear(h, operators * config.pairs, bias=False)
+            self.pair_right = Linear(h, config.pairs, bias=False)
         if config.habits:
             self.habit_used = nn.Parameter(torch.full((2,), -2.0))  # for the left and the right operand
             self.habit_constant = nn.Parameter(torch.full((2,), -2.0))
         if config.stop:
-            self.score_stop = nn.Linear(h, 1)
+            self.score_stop = Linear(h, 1)
             self.stop_unused = nn.Parameter(torch.tensor(-1.0))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def initial_keys(self, states: Tensor, positions: Tensor) -> Tensor:
         """Keys [B, C + n, H] of constants and numbers; positions [B, n] say where the numbers stand."""

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from toolkit.nn.attention import Attention
 from toolkit.nn.dropout import Dropout
+from toolkit.nn.linear import Linear
 from toolkit.nn.tree.forest import Forest
 
 
@@ -39,7 +40,7 @@ class Gated(nn.Module):
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
-        self.both = nn.Linear(size, 2 * hidden)
+        self.both = Linear(size, 2 * hidden)
 
     def forward(self, *parts: Tensor) -> Tensor:
         content, gate = self.both(torch.cat(parts, -1)).chunk(2, -1)
@@ -54,8 +55,8 @@ class TreeDecoder(nn.Module):
         h = hidden
         self.operators = operators
         self.attend = Attention(h)  # contexts [B, K, H] of goals [B, K, H]
-        self.score_goal, self.score_token = nn.Linear(2 * h, h), nn.Linear(h, h, bias=False)
-        self.score = nn.Linear(h, 1, bias=False)
+        self.score_goal, self.score_token = Linear(2 * h, h), Linear(h, h, bias=False)
+        self.score = Linear(h, 1, bias=False)
         self.left_goal, self.right_goal = Gated(3 * h, h), Gated(4 * h, h)
         self.merge = Gated(3 * h, h)
         self.dropout = Dropout(dropout)

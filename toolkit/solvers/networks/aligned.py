@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.attention import Attention
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
@@ -38,7 +39,7 @@ class AlignedNetwork(SequenceNetwork[AlignedState]):
         super().__init__(words, tokens, config)
         h = config.hidden
         self.cell, self.attend = nn.LSTMCell(2 * h, h), Attention(h)
-        self.merge = nn.Sequential(nn.Linear(3 * h, h), nn.ReLU(), nn.Linear(h, h), nn.Tanh())
+        self.merge = nn.Sequential(Linear(3 * h, h), nn.ReLU(), Linear(h, h), nn.Tanh())
         self.ask = Query(4 * h, h)
 
     def begin(self, text: Text, width: int) -> AlignedState:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from toolkit.nn.attention import Attention
 from toolkit.nn.dropout import Dropout
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.tokens import Tokens
 from toolkit.solvers.networks.fed import FedNetwork
@@ -55,7 +56,7 @@ class ConvolutionalNetwork(FedNetwork[ConvolutionalState]):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
-        self.layers = nn.ModuleList(nn.Linear(WINDOW * h, 2 * h) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Linear(WINDOW * h, 2 * h) for _ in range(config.layers))
         self.attends = nn.ModuleList(Attention(h) for _ in range(config.layers))
 
     def new_encoder(self, words: int, config: NetworkConfig) -> nn.Module:

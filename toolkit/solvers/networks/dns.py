@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from toolkit.nn.batches import Batch
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.tokens import Tokens
 from toolkit.solvers.networks.lstm import LstmNetwork
@@ -24,7 +25,7 @@ from toolkit.solvers.networks.lstm import LstmNetwork
 class DnsNetwork(LstmNetwork):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
-        self.significance = nn.Linear(config.hidden, 1)
+        self.significance = Linear(config.hidden, 1)
 
     def log_prob(
         self, batch: Batch, prefixes: Sequence[Sequence[int]], owner: Sequence[int], longest: int

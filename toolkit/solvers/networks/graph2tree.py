@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.batches import Batch
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig
 from toolkit.nn.tokens import Tokens
 from toolkit.nn.tree.gts import GtsNetwork
@@ -26,7 +27,7 @@ class GraphHead(nn.Module):
 
     def __init__(self, hidden: int, size: int, dropout: float) -> None:
         super().__init__()
-        self.first, self.second = nn.Linear(hidden, hidden), nn.Linear(hidden, size)
+        self.first, self.second = Linear(hidden, hidden), Linear(hidden, size)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: Tensor, graph: Tensor) -> Tensor:
@@ -40,8 +41,8 @@ class Graph2TreeNetwork(GtsNetwork):
         super().__init__(words, tokens, config)
         h = config.hidden
         self.heads = nn.ModuleList(GraphHead(h, h // HEADS, config.dropout) for _ in range(HEADS))
-        self.join = nn.Linear(h // HEADS * HEADS, h)
-        self.feed = nn.Sequential(nn.Linear(h, h), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(h, h))
+        self.join = Linear(h // HEADS * HEADS, h)
+        self.feed = nn.Sequential(Linear(h, h), nn.ReLU(), nn.Dropout(config.dropout), Linear(h, h))
         self.norm_graph, self.norm_forward = nn.LayerNorm(h), nn.LayerNorm(h)
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.attention import Attention
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.sequence import SequenceNetwork
 from toolkit.nn.tokens import Tokens
@@ -27,7 +28,7 @@ class Query(nn.Module):
 
     def __init__(self, features: int, hidden: int) -> None:
         super().__init__()
-        self.linear = nn.Linear(features, hidden)
+        self.linear = Linear(features, hidden)
 
     def forward(self, *features: Tensor) -> Tensor:
         return torch.tanh(self.linear(torch.cat(features, -1)))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from toolkit.nn.dropout import Dropout
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig
 
 
@@ -15,7 +16,7 @@ class Positioned(nn.Module):
     def __init__(self, words: int, config: NetworkConfig) -> None:
         super().__init__()
         self.embedding = nn.Embedding(words, config.embedding, padding_idx=0)
-        self.widen = nn.Linear(config.embedding + 1, config.hidden)
+        self.widen = Linear(config.embedding + 1, config.hidden)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, tokens: Tensor, is_number: Tensor, features: Tensor | None) -> Tensor:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from toolkit.nn.attention import Attention
 from toolkit.nn.batches import Batch
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import Beam, NetworkConfig, Text
 from toolkit.nn.sequence import NONE, postfix_of, prefix_of
 from toolkit.nn.tokens import Tokens
@@ -32,9 +33,9 @@ class TRnnNetwork(LstmNetwork):
     def __init__(self, words: int, tokens: Tokens, config: NetworkConfig) -> None:
         super().__init__(words, tokens, config)
         h = config.hidden
-        self.merge = nn.Sequential(nn.Linear(2 * h, h), nn.Tanh())
+        self.merge = nn.Sequential(Linear(2 * h, h), nn.Tanh())
         self.look = Attention(h)
-        self.choose = nn.Linear(2 * h, len(tokens.operators))
+        self.choose = Linear(2 * h, len(tokens.operators))
 
     @property
     def operators(self) -> int:

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from toolkit.nn.attention import Attention
 from toolkit.nn.dropout import Dropout
+from toolkit.nn.linear import Linear
 from toolkit.nn.network import NetworkConfig, Text
 from toolkit.nn.tokens import Tokens
 from toolkit.solvers.networks.fed import FedNetwork
@@ -43,9 +44,9 @@ class TransformerLayer(nn.Module):
         super().__init__()
         h = config.hidden
         self.heads = math.gcd(h, HEADS)
-        self.ask, self.keep, self.join = nn.Linear(h, h), nn.Linear(h, 2 * h), nn.Linear(h, h)
+        self.ask, self.keep, self.join = Linear(h, h), Linear(h, 2 * h), Linear(h, h)
         self.attend = Attention(h) if attends_to_text else None
-        self.feed = nn.Sequential(nn.Linear(h, 2 * h), nn.ReLU(), nn.Linear(2 * h, h))
+        self.feed = nn.Sequential(Linear(h, 2 * h), nn.ReLU(), Linear(2 * h, h))
         self.norms = nn.ModuleList(nn.LayerNorm(h) for _ in range(3))
         self.dropout = Dropout(config.dropout)
 
