@@ -1,7 +1,7 @@
 """Generation and exhaustive search on the workers of a Ray cluster.
 
-Problems go out in parts, as many at a time as there are workers, and come back in order, so memory does not
-grow with the number of problems.
+Problems go out in parts, a few at a time, and come back in order, so memory does not grow with the number of
+problems.
 """
 
 from collections.abc import Iterable, Iterator

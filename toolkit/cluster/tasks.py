@@ -1,4 +1,4 @@
-"""Tasks on the workers of a Ray cluster: as many at a time as there are workers, their results in order.
+"""Tasks on the workers of a Ray cluster: a few at a time for each worker, their results in order.
 
 So memory does not grow with the number of tasks. A task whose worker dies is done again.
 """
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from toolkit.cluster.nodes import check_nodes
 from toolkit.cluster.session import RESTARTS, Session, worker_error
 
+QUEUED = 2  # tasks of a worker: it has the next one while this process takes in what it did
 Given = TypeVar("Given")
 Done = TypeVar("Done")
 
@@ -37,7 +38,7 @@ def map_on_workers(
     waiting: deque[Any] = deque()
     try:
         for i, item in enumerate(items):
-            if len(waiting) == session.spec.workers:
+            if len(waiting) == QUEUED * session.spec.workers:
                 yield ray.get(waiting.popleft())
             waiting.append(task.options(name=f"{label} {i}").remote(shared, item))
         while waiting:
