@@ -2,15 +2,17 @@ import pytest
 import torch
 from torch import nn
 
-from toolkit.nn import products
+from toolkit.nn import linear, products
 from toolkit.nn.linear import Linear
 
 
 @pytest.mark.parametrize("onednn", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("shape", [(3, 40), (128, 40), (8, 16, 40)])
+@pytest.mark.parametrize("shape", [(3, 40), (16, 40), (32, 40), (5, 8, 40)])
 def test_it_gives_what_the_layer_of_torch_gives(shape, bias, onednn, monkeypatch):
-    monkeypatch.setattr(products, "LARGE", 128 * 40 * 72)
+    monkeypatch.setattr(products, "LARGE", 16 * 40 * 72)
+    monkeypatch.setattr(products, "BLOCK", 16)
+    monkeypatch.setattr(linear, "BLOCK", 16)
     monkeypatch.setattr(products, "is_onednn_faster", lambda: onednn)
     torch.manual_seed(0)
     ours, theirs = Linear(40, 72, bias=bias), nn.Linear(40, 72, bias=bias)
@@ -29,6 +31,7 @@ def test_it_gives_what_the_layer_of_torch_gives(shape, bias, onednn, monkeypatch
 
 def test_a_frozen_layer_passes_gradients_on(monkeypatch):
     monkeypatch.setattr(products, "LARGE", 1)
+    monkeypatch.setattr(linear, "BLOCK", 1)
     monkeypatch.setattr(products, "is_onednn_faster", lambda: True)
     torch.manual_seed(0)
     layer = Linear(4, 5).requires_grad_(False)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from toolkit.nn.products import linear
+from toolkit.nn.products import linear, weights_grad
 
 SHUT = 1e4  # as the input of the update gate: its sigmoid is exactly 1
 WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")  # of a direction
@@ -114,22 +114,14 @@ class _BothDirections(torch.autograd.Function):
             torch.mul(factor, spread, out=parts)
             later = now, update, whole
         flat = to_gates.view(2, length * size, 3 * h)
-        to_w_state = _weights_grad(states[:, :-1].flatten(1, 2), flat)
+        to_w_state = weights_grad(states[:, :-1].flatten(1, 2), flat)
         to_b_state = flat.sum(1)
         # r scales m, but not what comes from the words.
         torch.mul(of_n, grads.transpose(0, 1), out=to_gates[..., 2 * h :])
-        to_w_in, to_b_in = _weights_grad(words, flat), flat.sum(1)
+        to_w_in, to_b_in = weights_grad(words, flat), flat.sum(1)
         to_inputs = None
         if ctx.needs_input_grad[0]:
             of_ahead, of_back = linear(flat, w_in.transpose(1, 2)).view(2, length, size, -1)
             to_inputs = of_ahead + of_back.flip(0)
         by_direction = zip(to_w_in, to_w_state, to_b_in, to_b_state, strict=True)
         return to_inputs, None, *(gradient for weights in by_direction for gradient in weights)
-
-
-def _weights_grad(inputs: Tensor, outputs: Tensor) -> Tensor:
-    """The gradient [2, 3H, I] of weights by inputs [2, N, I] and the gradient of outputs [2, N, 3H].
-
-    The smaller of the two is the one that is copied to be transposed.
-    """
-    return linear(inputs.transpose(1, 2), outputs.transpose(1, 2)).transpose(1, 2).contiguous()

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from toolkit.nn.products import is_for_onednn, linear
+from toolkit.nn.products import BLOCK, in_blocks, linear, weights_grad
 
 
 class Linear(nn.Linear):
@@ -14,7 +14,7 @@ class Linear(nn.Linear):
 
     def forward(self, inputs: Tensor) -> Tensor:
         rows = inputs.numel() // self.in_features
-        if not is_for_onednn(rows, self.weight):
+        if rows < BLOCK or not in_blocks(rows, self.weight.numel(), self.weight):
             return super().forward(inputs)
         product: Tensor = _Linear.apply(inputs.reshape(rows, -1), self.weight, self.bias)  # type: ignore[no-untyped-call]
         return product.view(*inputs.shape[:-1], -1)
@@ -34,5 +34,5 @@ class _Linear(torch.autograd.Function):
         inputs, weight = ctx.saved_tensors
         for_inputs, for_weight, for_bias = ctx.needs_input_grad
         to_inputs = linear(grad[None], weight.T[None])[0] if for_inputs else None
-        to_weight = linear(grad.T[None], inputs.T[None])[0] if for_weight else None
+        to_weight = weights_grad(inputs[None], grad[None])[0] if for_weight else None
         return to_inputs, to_weight, grad.sum(0) if for_bias else None

@@ -5,7 +5,10 @@ purposes, uses it on those of AMD too, where a large product takes half of the t
 itself for less precise numbers alone. `_linear_pointwise`, by which torch's compiler calls it, multiplies as
 precisely as MKL does.
 
-The choice depends on the processor and on the shapes, so the same machine always gives the same bits.
+oneDNN writes code for each shape that it meets, which takes as long as a product, and a megabyte. Hardly two
+batches have as many words, so it is given whole blocks of rows, and MKL those that are left.
+
+What is given to whom depends on shapes and on the processor: the same machine always gives the same bits.
 """
 
 from functools import cache
@@ -15,6 +18,7 @@ import torch
 from torch import Tensor
 
 LARGE = 2**21  # multiplications of a product from which on calling oneDNN is worth it
+BLOCK = 256  # rows
 MKL_IS_BEST = "GenuineIntel"
 
 
@@ -23,18 +27,40 @@ def linear(inputs: Tensor, weights: Tensor, plus: Tensor | None = None, out: Ten
 
     `out` may be `plus`. Gradients do not flow through it.
     """
-    if not is_for_onednn(inputs.shape[1], weights):
-        weights = weights.transpose(1, 2)
+    rows, blocks = inputs.shape[1], in_blocks(inputs.shape[1], weights[0].numel(), inputs)
+    if not blocks:
+        return _mkl(inputs, weights, plus, out)
+    out = inputs.new_empty(*inputs.shape[:2], weights.shape[1]) if out is None else out
+    for i, place in enumerate(out):
+        product = _onednn(inputs[i, :blocks], weights[i])
         if plus is None:
-            return torch.bmm(inputs, weights, out=out)
-        return torch.baddbmm(plus, inputs, weights, out=out)
-    each = [_onednn(*pair) for pair in zip(inputs.unbind(), weights.unbind(), strict=True)]
-    if plus is None:
-        return torch.stack(each, out=out)
-    out = inputs.new_empty(len(inputs), *each[0].shape) if out is None else out
-    for product, added, place in zip(each, plus.unbind(), out.unbind(), strict=True):
-        torch.add(product, added, out=place)
+            place[:blocks] = product
+        else:
+            torch.add(product, plus[i, :blocks], out=place[:blocks])
+    if blocks < rows:
+        left = plus if plus is None or plus.shape[1] == 1 else plus[:, blocks:]
+        _mkl(inputs[:, blocks:], weights, left, out[:, blocks:])
     return out
+
+
+def weights_grad(inputs: Tensor, outputs: Tensor) -> Tensor:
+    """The gradient [D, N, K] of weights, of inputs [D, M, K] and the gradient [D, M, N] of their products."""
+    rows, blocks = inputs.shape[1], in_blocks(inputs.shape[1], outputs.shape[2] * inputs.shape[2], inputs)
+    if not blocks:
+        return outputs.transpose(1, 2) @ inputs
+    pairs = zip(inputs[:, :blocks], outputs[:, :blocks], strict=True)
+    total = torch.stack([_onednn(of_inputs.T, of_outputs.T).T for of_inputs, of_outputs in pairs])
+    if blocks < rows:
+        total.baddbmm_(outputs[:, blocks:].transpose(1, 2), inputs[:, blocks:])
+    return total
+
+
+def in_blocks(rows: int, weights: int, like: Tensor) -> int:
+    """How many of so many rows go to oneDNN, to be multiplied with so many weights."""
+    rows = rows if rows < BLOCK else rows - rows % BLOCK
+    is_large = rows * weights >= LARGE
+    is_float = like.dtype == torch.float32 and like.device.type == "cpu"
+    return rows if is_large and is_float and is_onednn_faster() else 0
 
 
 def _onednn(inputs: Tensor, weights: Tensor) -> Tensor:
@@ -42,14 +68,10 @@ def _onednn(inputs: Tensor, weights: Tensor) -> Tensor:
     return product
 
 
-def is_for_onednn(rows: int, weights: Tensor) -> bool:
-    """Whether a product of so many rows with weights [N, K] takes less time there."""
-    return (
-        rows * weights.shape[-2] * weights.shape[-1] >= LARGE
-        and weights.dtype == torch.float32
-        and weights.device.type == "cpu"
-        and is_onednn_faster()
-    )
+def _mkl(inputs: Tensor, weights: Tensor, plus: Tensor | None, out: Tensor | None) -> Tensor:
+    if plus is None:
+        return torch.bmm(inputs, weights.transpose(1, 2), out=out)
+    return torch.baddbmm(plus, inputs, weights.transpose(1, 2), out=out)
 
 
 @cache
