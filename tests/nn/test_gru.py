@@ -87,6 +87,22 @@ def test_dropout_drops_its_share_and_keeps_the_mean():
     assert dropout.eval()(values) is values
 
 
+def test_dropout_that_is_off_for_a_while_goes_on_with_the_same_mask():
+    dropout, values = Dropout(0.5), torch.ones(1_000)
+
+    def epoch(pause):
+        dropout.train()
+        torch.manual_seed(0)
+        first = dropout(values)
+        if pause:
+            with dropout.off():
+                assert dropout(values) is values
+        return first, dropout(values)
+
+    for once, again in zip(epoch(True), epoch(False), strict=True):
+        assert once.equal(again)
+
+
 def test_dropout_of_an_epoch_depends_on_its_seed_alone():
     dropout, values = Dropout(0.5), torch.ones(1_000)
 

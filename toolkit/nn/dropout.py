@@ -1,5 +1,8 @@
 """Dropout whose masks are slices of one long mask: drawing a mask costs more than multiplying by it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 
@@ -14,15 +17,24 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        self.share = share
+        self.share, self.is_on = share, True
         self._mask: Tensor | None = None
 
     def train(self, mode: bool = True) -> "Dropout":
         self._mask = None
         return super().train(mode)
 
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Within this block of an epoch nothing is dropped."""
+        self.is_on = False
+        try:
+            yield
+        finally:
+            self.is_on = True
+
     def forward(self, values: Tensor) -> Tensor:
-        if not self.training or not self.share:
+        if not (self.training and self.is_on and self.share):
             return values
         size = values.numel()
         if self._mask is None or 2 * size > len(self._mask):

@@ -268,15 +268,14 @@ def _explore(
 ) -> tuple[FoundPaths, Tensor]:
     """Found paths and failed ones, in codes. The decoder explores without dropout."""
     settings = config.explore
-    model.decoder.eval()
-    explored = explore(
-        model,
-        encoded,
-        batch,
-        width=settings.beam_width if settings.beam_exploration else 1,
-        lookahead=settings.lookahead and settings.beam_exploration,
-        extra_steps=settings.extra_steps,
-        generator=generator,
-    )
-    model.decoder.train()
+    with model.decoder.dropout.off():
+        explored = explore(
+            model,
+            encoded,
+            batch,
+            width=settings.beam_width if settings.beam_exploration else 1,
+            lookahead=settings.lookahead and settings.beam_exploration,
+            extra_steps=settings.extra_steps,
+            generator=generator,
+        )
     return in_codes(model, explored.found, batch.n), model.layout.to_codes(explored.failed, batch.n)
