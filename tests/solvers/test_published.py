@@ -76,9 +76,26 @@ def test_every_solver_has_the_settings_of_its_paper():
         for sized in [solver.sized(SolverConfig(), 0)]
     }
     assert sizes["math-en"] == (3, 0) and sizes["dns"] == sizes["t-rnn"] == (4, 0.7)
-    assert sizes["gts"] == sizes["graph2tree"] == sizes["aligned"] == sizes["seq2tree"] == (4, 0)
+    assert (
+        sizes["ensemble"]
+        == sizes["gts"]
+        == sizes["graph2tree"]
+        == sizes["aligned"]
+        == sizes["seq2tree"]
+        == (4, 0)
+    )
     assert Dns.sized(SolverConfig(retrieval=0, members=1), 0).retrieval == 0
     assert [SolverConfig().sized(problems).members for problems in (500, 20_000)] == [4, 2]
+
+
+def test_networks_of_four_kinds_vote_by_default_and_a_single_one_is_gts(problems):
+    solver = fit_solver(problems, settings=TINY | {"members": 4})
+    assert solver.name == "ensemble" and len({type(network) for network in solver.networks}) == 4
+    alone = [
+        fit_solver(problems, solver=name, settings=TINY | {"members": 1}) for name in ("ensemble", "gts")
+    ]
+    first, second = (one.solve(problems) for one in alone)
+    assert first == second
 
 
 def test_the_likeliest_output_of_math_en_wins(problems):

@@ -33,7 +33,7 @@ from toolkit.data.read import is_in_parts, read_sample
 from toolkit.data.sorted_candidates import candidate_constants
 from toolkit.equations import Constant, Expr
 from toolkit.errors import WarmkitError
-from toolkit.solvers import SolverInput, SolverProgress, find_solver
+from toolkit.solvers import DEFAULT_SOLVER, SolverInput, SolverProgress, find_solver
 from toolkit.solvers.base import PreparedLessons
 from toolkit.storage.folder import check_folder, training_in
 
@@ -46,17 +46,17 @@ def solver() -> None:
 @solver.command(
     epilog="""\b
 Examples:
-  warmkit solver fit bundled:en --out models/gts
+  warmkit solver fit bundled:en --out models/solver
   warmkit solver fit mine.jsonl --candidates candidates.parquet --kind graph2tree --out models/g2t
-  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts
-  warmkit solver fit mine.jsonl --annotations label-studio/annotations.parquet --out models/gts
-  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/gts --resume
+  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/solver
+  warmkit solver fit mine.jsonl --annotations label-studio/annotations.parquet --out models/solver
+  warmkit solver fit mine.jsonl --candidates candidates.parquet --test test.jsonl --out models/solver --resume
   warmkit solver fit parts/ --candidates candidates/ --out models/parts --workers 2
   warmkit solver fit large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
 @click.argument("data")
 @click.option("--out", required=True, type=DiskPath(), help="The folder of the solver.")
-@click.option("--kind", type=solver_choice, default="gts", show_default=True, help="Which solver.")
+@click.option("--kind", type=solver_choice, default=DEFAULT_SOLVER, show_default=True, help="Which solver.")
 @click.option(
     "--candidates", type=DiskPath(), help="What `warmkit generate` wrote: a file, or a folder of parts."
 )

@@ -41,7 +41,7 @@ from toolkit.errors import WarmkitError
 from toolkit.methods import Epoch, Known, StepOne, find_method
 from toolkit.methods.base import read_constants
 from toolkit.screen import Screen
-from toolkit.solvers import find_solver
+from toolkit.solvers import DEFAULT_SOLVER, find_solver
 from toolkit.storage.folder import check_folder, training_in
 
 PART = 1024  # problems that are searched at a time
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
 Examples:
   warmkit train bundled:en --out models/en
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40
-  warmkit train allarith.jsonl --out models/allarith --then-solver gts --test test.jsonl
+  warmkit train allarith.jsonl --out models/allarith --then-solver ensemble --test test.jsonl
   warmkit train mine.jsonl --out models/mine --annotations label-studio/annotations.parquet
   warmkit train allarith.jsonl --out models/paper --config configs/paper/warm.yaml
   warmkit train allarith.jsonl --out models/seq2seq --method seq2seq
   warmkit train allarith.jsonl --out models/lbf --method lbf --set epochs=40
   warmkit train allarith.jsonl --out models/allarith --gold 0.1 --set train.epochs=40 --resume
   warmkit train "parts/*.parquet" --out models/parts --workers 2
-  warmkit train parts/ --out models/parts --workers 2 --then-solver gts
+  warmkit train parts/ --out models/parts --workers 2 --then-solver ensemble
   warmkit train s3://bucket/parts --out models/parts --workers 2
   warmkit train large.parquet --out models/large --workers 8 --gpu --address auto --storage s3://bucket/warmkit"""
 )
@@ -158,7 +158,7 @@ def train(
         seed=seed,
         known=gold,
         constants=AUTO if constants is None else tuple(show(constant) for constant in constants),
-        solver_kind=then_solver or "gts",
+        solver_kind=then_solver or DEFAULT_SOLVER,
         **{find_method(method).section: config},
     )
     start = time.perf_counter()

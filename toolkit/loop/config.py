@@ -21,7 +21,7 @@ from toolkit.equations import DEFAULT_CONSTANTS, Constant, EquationError, parse_
 from toolkit.errors import did_you_mean
 from toolkit.loop.annotators import ANNOTATORS, FIRST, PEOPLE, SEVERAL
 from toolkit.methods import METHODS, GenerateConfig, StepOne
-from toolkit.solvers import SOLVERS, Solver
+from toolkit.solvers import DEFAULT_SOLVER, SOLVERS, Solver
 
 PLUGINS: list[type[StepOne] | type[Solver]] = [*METHODS.values(), *SOLVERS.values()]
 PYTHON = "python"  # the name of a strategy or an annotator that is a Python object
@@ -152,7 +152,7 @@ class _LoopConfig(Section):
     annotator: AnnotatorConfig = AnnotatorConfig()
     llm: LlmConfig = LlmConfig()
     stop: StopConfig = StopConfig()
-    solver_kind: str = Field("gts", description=f"of step two: one of {', '.join(SOLVERS)}")
+    solver_kind: str = Field(DEFAULT_SOLVER, description=f"of step two: one of {', '.join(SOLVERS)}")
     solver_limit: int | None = Field(
         None,
         ge=10,

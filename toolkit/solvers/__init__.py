@@ -13,12 +13,23 @@ from toolkit.equations import Expr
 from toolkit.errors import look_up
 from toolkit.solvers.base import OnProgress, Solution, Solver, SolverInput, SolverProgress, read_solver
 from toolkit.solvers.lbf import LbfSolver
-from toolkit.solvers.published import Aligned, Dns, Graph2Tree, Gts, MathEn, Seq2Tree, TRnn
+from toolkit.solvers.published import (
+    DEFAULT_SOLVER,
+    Aligned,
+    Dns,
+    Ensemble,
+    Graph2Tree,
+    Gts,
+    MathEn,
+    Seq2Tree,
+    TRnn,
+)
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
+    "DEFAULT_SOLVER",
     "SOLVERS",
     "OnProgress",
     "Solution",
@@ -33,6 +44,7 @@ __all__ = [
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
+        Ensemble,
         Gts,
         Graph2Tree,
         Seq2Tree,
@@ -59,7 +71,7 @@ def load_solver(folder: Path | str, device: "torch.device | None" = None) -> Sol
 def fit_solver(
     problems: ProblemSet | pl.DataFrame,
     candidates: Candidates | pl.DataFrame | None = None,
-    solver: str | type[Solver] = "gts",
+    solver: str | type[Solver] = DEFAULT_SOLVER,
     *,
     known: Mapping[str, Expr] | None = None,
     constants: Literal["auto"] | Sequence[str] = AUTO,

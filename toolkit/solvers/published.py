@@ -1,4 +1,7 @@
-"""Published solvers as networks that vote: each is its network, and what its paper does otherwise."""
+"""Published solvers as networks that vote: each is its network, and what its paper does otherwise.
+
+The default is their ensemble.
+"""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -7,6 +10,7 @@ from toolkit.solvers.neural.solver import NeuralSolver
 if TYPE_CHECKING:
     from toolkit.nn.network import EquationNetwork
 
+DEFAULT_SOLVER = "ensemble"
 ALIKE = 0.7  # the Jaccard index from which on DNS takes the equation of a problem that was learnt
 
 
@@ -103,3 +107,17 @@ class Dns(NeuralSolver):
         from toolkit.solvers.networks.dns import DnsNetwork
 
         return DnsNetwork
+
+
+class Ensemble(NeuralSolver):
+    """GTS, Semantically-Aligned, T-RNN and Seq2Tree vote: networks that are built unlike err unlike.
+
+    That is in no paper. One network is GTS alone.
+    """
+
+    name = DEFAULT_SOLVER
+
+    @classmethod
+    def network(cls, member: int) -> "type[EquationNetwork]":
+        voters = (Gts, Aligned, TRnn, Seq2Tree)
+        return voters[member % len(voters)].network(member)
