@@ -58,7 +58,7 @@ def test_every_method_runs_through_a_loop(begin, method):
         assert set(run.candidates(round_).table["origin"]) <= {method, "search"}
     assert run.metrics.filter(pl.col("name") == "labels")["value"].to_list() == [0, 4, 8]
     assert set(run.equations.filter(pl.col("origin") == "gold")["id"]) == set(loop.state.known(3))
-    assert run.solver().name == "gts" and run.report.exists()
+    assert run.solver().name == "ensemble" and run.report.exists()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
