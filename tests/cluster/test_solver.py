@@ -136,8 +136,8 @@ def test_the_command_trains_a_solver_in_parts_on_workers(session, problems, alon
     data, out = tmp_path / "parts", tmp_path / "solver"
     write_table(problems.table[:10], data / "a.parquet")
     write_table(problems.table[10:], data / "b.parquet")
-    arguments = ["solver", "fit", str(data), "--out", str(out), "--workers", "2", "--json", *sets(EXACT)]
-    result = CliRunner().invoke(main, arguments)
+    arguments = ["solver", "fit", str(data), "--kind", "gts", "--out", str(out), "--workers", "2", "--json"]
+    result = CliRunner().invoke(main, [*arguments, *sets(EXACT)])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["loss"] > 0
     assert_alike(load_solver(out), alone)

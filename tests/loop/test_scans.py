@@ -95,7 +95,9 @@ def test_a_scanned_run_decides_what_one_in_memory_does_bit_for_bit(
 
 
 def test_a_loop_whose_solver_finds_nothing_to_learn_in_parts_ends(tmp_path, tiny, nothing_held):
-    config = tiny("limit=30", "stop.rounds=1", "solver.max_tokens=1", "active.batch=4", "references=true")
+    """Annotators say nothing, and no candidate is certain."""
+    nothing = ("annotator.skip_rate=1", "solver.threshold=1")
+    config = tiny("limit=30", "stop.rounds=1", "active.batch=4", "references=true", *nothing)
     loop = Loop(create_run(tmp_path, "a", config))
     assert loop.rounds().rule == "rounds"
     assert loop.ledger.result(1, "solver")["answer_accuracy"] == 0.0

@@ -301,9 +301,9 @@ def test_the_command_tells_every_epoch_with_the_time_left(tmp_path):
     write_table(problems_of(24).table, data)
     sets = [part for key, value in TINY.items() for part in ("--set", f"{key}={value}")]
     told = CliRunner().invoke(main, ["solver", "fit", str(data), "--out", str(tmp_path / "solver"), *sets])
-    lines = [line for line in told.stderr.splitlines() if line.startswith("Training gts: ")]
+    lines = [line for line in told.stderr.splitlines() if line.startswith("Training ensemble: ")]
     assert [re.sub(r"\d+\.\d{3}|\d+:\d\d", "…", line) for line in lines] == [
-        "Training gts: 33.3 %, loss …",
-        "Training gts: 66.7 %, loss …, about … left",
-        "Training gts: 100.0 %, loss …, about … left",
+        "Training ensemble: 33.3 %, loss …",
+        "Training ensemble: 66.7 %, loss …, about … left",
+        "Training ensemble: 100.0 %, loss …, about … left",
     ]

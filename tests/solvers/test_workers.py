@@ -51,7 +51,7 @@ def history(path):
 def test_workers_come_to_the_networks_of_one_alone(tmp_path, size, monkeypatch):
     monkeypatch.setattr(member, "LEAST_HELD_OUT", 5)
     problems = read_problems("bundled:en").take(range(41))  # 31 are learnt: a last batch of 7
-    fit_solver(problems, constants=["1", "π"], settings=SETTINGS, folder=tmp_path / "one")
+    fit_solver(problems, solver="gts", constants=["1", "π"], settings=SETTINGS, folder=tmp_path / "one")
     together(size, tmp_path, WORKER, str(tmp_path / "all"), json.dumps(SETTINGS))
     for number in (1, 2):
         single, shared = load_file(state(tmp_path / "one", number)), state(tmp_path / "all" / "0", number)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from toolkit.errors import WarmkitError
+from toolkit.solvers import DEFAULT_SOLVER
 
 Folds = Literal["split", "valid", "seed"]
 Measure = Literal["reached", "answers"]
@@ -244,6 +245,7 @@ TABLES: tuple[Table, ...] = (
             *(
                 _row(ON_WARM, name, System(warm(), solver), None, None, None, None)
                 for name, solver in (
+                    ("warmkit's ensemble", DEFAULT_SOLVER),
                     ("Seq2Tree", "seq2tree"),
                     ("T-RNN + Retrieval", "t-rnn"),
                     ("Semantically-Aligned", "aligned"),
