@@ -210,7 +210,6 @@ def math23k(bench: Bench) -> Iterator[Row]:
     problems = _read(bench, "math23k")
     learnt = of_rows(problems, problems.table["split"] == "train")
     learnt = learnt.take(range(min(len(learnt), bench.problems or len(learnt))))
-    begun = time.process_time()
     seen: set[float] = set()
 
     def echo(progress: SolverProgress) -> None:
