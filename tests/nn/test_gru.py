@@ -2,23 +2,23 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from toolkit.nn import products
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.encoder import Encoder
 from toolkit.nn.gru import Gru
+from toolkit.nn.packing import Packing
 
 
-def outputs_and_gradients(gru, run, inputs, lengths):
-    """What `run` gives within the texts, and the gradients of a loss that reads all of it."""
-    inputs = inputs.clone().requires_grad_()
+def outputs_and_gradients(gru, run, words, packing):
+    """What `run` gives, and the gradients of a loss that reads all of it."""
+    words = words.clone().requires_grad_()
     gru.zero_grad()
-    states, last = run(inputs, lengths)
-    within = (torch.arange(len(inputs)).unsqueeze(1) < lengths).unsqueeze(-1)
-    states = torch.where(within, states, 0.0)
+    states = run(words, packing)
     weights = torch.cos(torch.arange(states.numel(), dtype=states.dtype)).view_as(states)
-    ((states * weights).sum() + (last * last).sum()).backward()
-    return [states.detach(), last.detach(), inputs.grad, *(weight.grad for weight in gru.parameters())]
+    (states * weights + states * states).sum().backward()
+    return [states.detach(), words.grad, *(weight.grad for weight in gru.parameters())]
 
 
 @given(
@@ -29,39 +29,59 @@ def outputs_and_gradients(gru, run, inputs, lengths):
 )
 def test_it_gives_what_a_packed_gru_gives(lengths, inputs, hidden, seed):
     torch.manual_seed(seed)
-    gru = Gru(inputs, hidden)
-    texts, ends = torch.randn(max(lengths) + seed % 3, len(lengths), inputs), torch.tensor(lengths)
-    found = outputs_and_gradients(gru, gru.forward, texts, ends)
-    expected = outputs_and_gradients(gru, gru.packed, texts, ends)
+    gru, packing = Gru(inputs, hidden), Packing.of(torch.tensor(lengths), max(lengths) + seed % 3)
+    words = torch.randn(sum(lengths), inputs)
+    found = outputs_and_gradients(gru, gru.forward, words, packing)
+    expected = outputs_and_gradients(gru, gru.by_torch, words, packing)
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("size", [64, 300])  # a step is one block of rows, or one and a rest
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(0, 2))
+def test_texts_are_packed_as_torch_packs_them(lengths, more):
+    longest = max(lengths) + more
+    texts = torch.arange(len(lengths) * longest).view(len(lengths), longest) + 1.0
+    texts[torch.arange(longest) >= torch.tensor(lengths).unsqueeze(1)] = 0
+    packing = Packing.of(torch.tensor(lengths), longest)
+    words = packing.pack(texts)
+    theirs = pack_padded_sequence(texts.t(), torch.tensor(lengths), enforce_sorted=False)
+    assert packing.sizes == theirs.batch_sizes.tolist()
+    assert torch.equal(words, theirs.data)
+    assert torch.equal(packing.pad(words, longest), texts)
+    assert torch.equal(words[packing.first], texts[:, 0])
+    assert torch.equal(words[packing.last], texts[range(len(lengths)), [length - 1 for length in lengths]])
+    assert torch.equal(packing.mirror[packing.mirror], torch.arange(len(words)))
+    turned = packing.pad(words[packing.mirror], longest)
+    for row, length in enumerate(lengths):
+        assert torch.equal(turned[row, :length], texts[row, :length].flip(0))
+    assert torch.equal(words[packing.before], words[len(lengths) :] - 1)  # they are numbered one by one
+
+
+@pytest.mark.parametrize("size", [64, 300])  # a step is some strips of rows, or one block and a rest
 @pytest.mark.parametrize("onednn", [False, True])
 def test_large_products_of_either_library_give_what_a_packed_gru_gives(onednn, size, monkeypatch):
     monkeypatch.setattr(products, "is_onednn_faster", lambda: onednn)
     torch.manual_seed(0)
     gru, lengths = Gru(96, 128), torch.randint(1, 5, (size,))
-    texts = torch.randn(5, size, 96)
-    assert size * 3 * 128 * 128 >= products.LARGE and products.BLOCK < 300
-    found = outputs_and_gradients(gru, gru.forward, texts, lengths)
-    expected = outputs_and_gradients(gru, gru.packed, texts, lengths)
+    packing = Packing.of(lengths, 5)
+    assert packing.sizes[0] * 3 * 128 * 128 >= products.LARGE and products.BLOCK < 300
+    words = torch.randn(int(lengths.sum()), 96)
+    found = outputs_and_gradients(gru, gru.forward, words, packing)
+    expected = outputs_and_gradients(gru, gru.by_torch, words, packing)
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_gradients_are_those_of_finite_differences():
     torch.manual_seed(0)
-    gru = Gru(3, 4).double()
-    inputs = torch.randn(5, 4, 3, dtype=torch.double, requires_grad=True)
-    lengths = torch.tensor([5, 1, 4, 2])
+    gru, packing = Gru(3, 4).double(), Packing.of(torch.tensor([5, 1, 4, 2]), 5)
+    words = torch.randn(12, 3, dtype=torch.double, requires_grad=True)
     names = [name for name, _ in gru.named_parameters()]
 
-    def run(inputs, *weights):
-        return torch.func.functional_call(gru, dict(zip(names, weights, strict=True)), (inputs, lengths))
+    def run(words, *weights):
+        return torch.func.functional_call(gru, dict(zip(names, weights, strict=True)), (words, packing))
 
-    assert torch.autograd.gradcheck(run, (inputs, *gru.parameters()))
+    assert torch.autograd.gradcheck(run, (words, *gru.parameters()))
 
 
 def test_padding_changes_nothing():

@@ -57,9 +57,19 @@ def test_only_the_sets_that_are_named_are_measured_and_shown(data, tmp_path):
     assert {column for table in tables for row in table["rows"] for column in row["cells"]} == {"EW10K"}
 
 
+def test_only_the_rows_that_are_named_are_measured_and_shown(data, tmp_path):
+    figures = run("--data", data, "--out", tmp_path / "out", "--budget", "0", "--row", "ensemble", "--json")
+    tables = json.loads(figures.stdout)["tables"]
+    names = {table["table"]: [row["row"] for row in table["rows"]] for table in tables}
+    assert names[2] == ["Ensemble w/ EN", "warmkit's ensemble"]
+    assert names[4] == ["WARM-S (warmkit's ensemble)"]
+    assert set(names) == {2, 4, 6}
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (("--row", "nobody"), 1, "There is no row 'nobody' in these tables. Take one of: WARM w/o BE; WARM;"),
         (("--on", "svamp"), 2, "'svamp' is not one of 'allarith', 'math23k'"),
         (("--table", "3", "--on", "hw10k"), 1, "No such table is about hw10k."),
         (("--table", "9"), 2, "9 is not in the range 1<=x<=6"),

@@ -11,7 +11,7 @@ from toolkit.methods import METHODS
 from toolkit.paper.cells import is_available
 from toolkit.paper.config import PaperConfig
 from toolkit.paper.sets import load_set
-from toolkit.paper.tables import SETS, TABLES, System, find_tables, no_beam, warm
+from toolkit.paper.tables import OURS, SETS, TABLES, System, find_tables, no_beam, warm
 from toolkit.solvers import SOLVERS
 from toolkit.solvers.neural.solver import NeuralSolver
 
@@ -19,7 +19,7 @@ ENTRIES = [(table, row, entry) for table in TABLES for row in table.rows for ent
 
 
 def test_the_tables_have_the_rows_and_numbers_of_the_paper():
-    assert [len(table.rows) for table in TABLES] == [4, 12, 4, 8, 2, 8]
+    assert [len(table.rows) for table in TABLES] == [4, 13, 4, 9, 2, 8]
     numbers = {
         (table.number, row.name, column): entry.paper
         for table in TABLES
@@ -87,6 +87,18 @@ def test_tables_are_about_the_sets_that_are_named():
     assert all(entry.set in ("ew10k", "hw10k") for row in solving.rows for entry in row.entries.values())
     with pytest.raises(WarmkitError, match=r"No such table is about hw10k or ew10k\."):
         find_tables((3, 4), ("hw10k", "ew10k"))
+
+
+def test_rows_are_found_by_their_name_or_by_a_part_of_it():
+    def found(*rows: str) -> list[tuple[int, str]]:
+        return [(table.number, row.name) for table in find_tables((2, 6), (), rows) for row in table.rows]
+
+    assert found("gts") == [(2, "GTS"), (6, "GTS")]
+    assert found("WARM (GTS)", "aligned")[:2] == [(2, "WARM (GTS)"), (2, "Semantically-Aligned")]
+    assert found("w/o be") == [(2, "WARM w/o BE (GTS)"), (2, "WARM w/o BE (Graph2Tree)")]
+    assert found("ensemble") == [(2, "Ensemble w/ EN"), (2, OURS), (6, OURS), (6, "Ensemble w/ EN")]
+    with pytest.raises(WarmkitError, match=r"There is no row 'random' in these tables\. Take one of: W"):
+        found("random")
 
 
 def test_each_fold_of_the_file_is_held_out_in_turn(tmp_path):

@@ -32,6 +32,7 @@ Examples:
   warmkit paper --data data --table 1 --budget 30
   warmkit paper --data data --table 1 --budget 60 --resume
   warmkit paper --data data --table 2 --on allarith --seeds 3 --out runs/three-seeds
+  warmkit paper --data data --table 6 --row ensemble --on hw10k --out runs/hindi
   warmkit paper --data data --config configs/two-cores.yaml --set held_out=1
   warmkit paper --data data --table 1 --table 2 --workers 2 --json"""
 )
@@ -48,6 +49,13 @@ Examples:
     type=click.Choice(SETS),
     multiple=True,
     help="Only this problem set; may be repeated.",
+)
+@click.option(
+    "--row",
+    "rows",
+    multiple=True,
+    metavar="NAME",
+    help="Only the row of this name, or rows whose name has it; may be repeated.",
 )
 @click.option(
     "--data",
@@ -86,6 +94,7 @@ Examples:
 def paper(
     numbers: tuple[int, ...],
     sets: tuple[str, ...],
+    rows: tuple[str, ...],
     data: Path,
     budget: float | None,
     out: Path,
@@ -113,7 +122,7 @@ def paper(
     from toolkit.paper.write import write_paper
     from toolkit.pieces.run import run
 
-    tables = find_tables(numbers, sets)
+    tables = find_tables(numbers, sets, rows)
     settings = load_config(PaperConfig, config_file, overrides)
     start = time.perf_counter()
     with waiting(f"Reading {data}"):
@@ -133,7 +142,7 @@ def paper(
                     run(plan, results, executor, seconds=seconds, on_begin=watch.begin, on_end=watch.end)
             except KeyboardInterrupt:
                 interrupted = True
-        written = write_paper(plan, files, _command(numbers, sets, data, seeds, config_file, overrides))
+        written = write_paper(plan, files, _command(numbers, sets, rows, data, seeds, config_file, overrides))
     spent = time.perf_counter() - start
     if as_json:
         print_json({"out": str(out), **written.as_dict(), "seconds": spent})
@@ -167,6 +176,7 @@ def _executor(
 def _command(
     numbers: tuple[int, ...],
     sets: tuple[str, ...],
+    rows: tuple[str, ...],
     data: Path,
     seeds: int,
     config_file: Path | None,
@@ -174,6 +184,7 @@ def _command(
 ) -> str:
     options: list[tuple[str, object]] = [("--table", number) for number in numbers]
     options += [("--on", name) for name in sets]
+    options += [("--row", name) for name in rows]
     options += [("--data", data), ("--seeds", seeds)]
     options += [("--config", config_file)] if config_file else []
     options += [("--set", override) for override in overrides]

@@ -44,6 +44,8 @@ class EpochsConfig(Protocol):
     def clip(self) -> float: ...
     @property
     def min_count(self) -> int: ...
+    @property
+    def joined(self) -> int: ...
 
 
 class Lessons(ABC):
@@ -69,7 +71,7 @@ def begin(method: type[Method], data: FitInput, config: EpochsConfig, options: F
     """The method with first weights."""
     if not len(data.problems):
         raise no_problems()
-    vocabulary = vocabulary_of(data.problems, config.min_count)
+    vocabulary = vocabulary_of(data.problems, config.min_count, config.joined)
     with seeded(data.seed, 0):
         network = method.new_network(len(vocabulary), data.problems.constants, data.config)
     return method(network.to(options.device or torch.device("cpu")), vocabulary, data.config, Origin.of(data))

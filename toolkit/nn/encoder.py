@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from toolkit.nn.dropout import Dropout
 from toolkit.nn.gru import Gru
+from toolkit.nn.packing import Packing
 
 
 class Encoder(nn.Module):
@@ -24,16 +25,12 @@ class Encoder(nn.Module):
         self, tokens: Tensor, is_number: Tensor, lengths: Tensor, features: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """[B, L] → states [B, L, H] and the last state [B, H]. Features [B, L, E] are added to the words."""
-        words = self.embedding(tokens.t())
-        embedded = self.dropout(words if features is None else words + features.transpose(0, 1))
-        states = torch.cat([embedded, is_number.t().unsqueeze(-1).to(embedded.dtype)], -1)
-        last = states
+        longest = tokens.shape[1]
+        packing = Packing.of(lengths, longest)
+        words = self.embedding(packing.pack(tokens))
+        embedded = self.dropout(words if features is None else words + packing.pack(features))
+        states = torch.cat([embedded, packing.pack(is_number).unsqueeze(-1).to(embedded.dtype)], -1)
         for i, layer in enumerate(self.layers):
-            states, last = layer(self.dropout(states) if i else states, lengths)
-        return _summed(states).transpose(0, 1), _summed(last)
-
-
-def _summed(states: Tensor) -> Tensor:
-    """Both directions [..., 2H] added [..., H]."""
-    ahead, back = states.chunk(2, -1)
-    return ahead + back
+            states = layer(self.dropout(states) if i else states, packing)
+        ahead, back = states.chunk(2, -1)
+        return packing.pad(ahead + back, longest), ahead[packing.last] + back[packing.first]

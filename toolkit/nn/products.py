@@ -6,7 +6,8 @@ itself for less precise numbers alone. `_linear_pointwise`, by which torch's com
 precisely as MKL does.
 
 oneDNN writes code for each shape that it meets, which takes as long as a product, and a megabyte. Hardly two
-batches have as many words, so it is given whole blocks of rows, and MKL those that are left.
+batches have as many words, so it is given whole blocks of rows, and MKL those that are left. Less than a
+block of rows comes in whole strips: the texts of a batch end one after the other.
 
 What is given to whom depends on shapes and on the processor: the same machine always gives the same bits.
 """
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor
 
 LARGE = 2**21  # multiplications of a product from which on calling oneDNN is worth it
-BLOCK = 256  # rows
+BLOCK, STRIP = 256, 8  # rows
 MKL_IS_BEST = "GenuineIntel"
 
 
@@ -57,7 +58,7 @@ def weights_grad(inputs: Tensor, outputs: Tensor) -> Tensor:
 
 def in_blocks(rows: int, weights: int, like: Tensor) -> int:
     """How many of so many rows go to oneDNN, to be multiplied with so many weights."""
-    rows = rows if rows < BLOCK else rows - rows % BLOCK
+    rows -= rows % (STRIP if rows < BLOCK else BLOCK)
     is_large = rows * weights >= LARGE
     is_float = like.dtype == torch.float32 and like.device.type == "cpu"
     return rows if is_large and is_float and is_onednn_faster() else 0

@@ -5,7 +5,7 @@ Systems have warmkit's own settings; those that a row needs besides are named he
 there is no exhaustive search either, because it would find what exploration is there to find.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -82,11 +82,12 @@ class Table:
     rows: tuple[Row, ...]
     is_figure: bool = False  # columns are shares of gold equations, to be drawn
 
-    def about(self, sets: tuple[str, ...]) -> Self:
-        """What it says of these sets; everything if none is named."""
+    def about(self, sets: tuple[str, ...], names: Collection[str]) -> Self:
+        """What its rows of these names say of these sets; of all sets if none is named."""
         rows = [
             Row(row.name, row.group, {c: e for c, e in row.entries.items() if not sets or e.set in sets})
             for row in self.rows
+            if row.name in names
         ]
         return replace(self, rows=tuple(row for row in rows if row.entries))
 
@@ -108,6 +109,7 @@ BOTH = "allarith-ew10k"
 WEAK, BASELINES = "Weakly supervised", "Baselines"
 FULL, SEMI = "Fully supervised", "Semi-supervised"
 ON_WARM = "On WARM's equations"
+OURS = "warmkit's ensemble"
 
 EIGHTY = 80 / 8846  # the step of the appendix: 80 gold equations of 8,846 training problems
 GOLD = 7 * EIGHTY  # the share of the paper's semi-supervision: 560 of 8,846
@@ -134,7 +136,7 @@ def _supervised(name: str, solver: str, *paper: float | None) -> Row:
     return Row(row.name, row.group, {**row.entries, **missing})
 
 
-def _mixed(group: str, name: str, system: System, paper: float) -> Row:
+def _mixed(group: str, name: str, system: System, paper: float | None) -> Row:
     return Row(name, group, {SETS[BOTH].name: Entry(BOTH, system, paper)})
 
 
@@ -193,6 +195,7 @@ TABLES: tuple[Table, ...] = (
             _supervised("Semantically-Aligned", "aligned", None, 65.8),
             _supervised("Ensemble w/ EN", "math-en", None, 68.4),
             _supervised("Hybrid w/ SNI", "dns", None, 64.7),
+            _supervised(OURS, DEFAULT_SOLVER, None, None),
         ),
     ),
     Table(
@@ -219,6 +222,7 @@ TABLES: tuple[Table, ...] = (
             _mixed(SEMI, "WARM-S (GTS)", System(warm(GOLD), "gts"), 92.1),
             _mixed(SEMI, "WARM-S w/o BE (Graph2Tree)", System(no_beam(GOLD), "graph2tree"), 87.4),
             _mixed(SEMI, "WARM-S (Graph2Tree)", System(warm(GOLD), "graph2tree"), 93.6),
+            _mixed(SEMI, f"WARM-S ({OURS})", System(warm(GOLD), DEFAULT_SOLVER), None),
         ),
     ),
     Table(
@@ -245,7 +249,7 @@ TABLES: tuple[Table, ...] = (
             *(
                 _row(ON_WARM, name, System(warm(), solver), None, None, None, None)
                 for name, solver in (
-                    ("warmkit's ensemble", DEFAULT_SOLVER),
+                    (OURS, DEFAULT_SOLVER),
                     ("Seq2Tree", "seq2tree"),
                     ("T-RNN + Retrieval", "t-rnn"),
                     ("Semantically-Aligned", "aligned"),
@@ -258,14 +262,31 @@ TABLES: tuple[Table, ...] = (
 )
 
 
-def find_tables(numbers: tuple[int, ...] = (), sets: tuple[str, ...] = ()) -> tuple[Table, ...]:
-    """The tables with these numbers, as far as they are about these sets; all of them if none is named."""
+def find_tables(
+    numbers: tuple[int, ...] = (), sets: tuple[str, ...] = (), rows: tuple[str, ...] = ()
+) -> tuple[Table, ...]:
+    """The tables with these numbers, as far as their rows of these names are about these sets.
+
+    What is not named is not narrowed. A row is named in full, or by a part that its name has.
+    """
     known = {table.number: table for table in TABLES}
     for number in numbers:
         if number not in known:
             raise WarmkitError(f"There is no table {number}. Take one of {', '.join(map(str, known))}.")
     tables = tuple(known[number] for number in dict.fromkeys(numbers)) or TABLES
-    found = tuple(table for table in (table.about(sets) for table in tables) if table.rows)
+    names = list(dict.fromkeys(row.name for table in tables for row in table.rows))
+    chosen = {name for row in rows for name in _named(row, names)} if rows else set(names)
+    found = tuple(table for table in (table.about(sets, chosen) for table in tables) if table.rows)
     if not found:
         raise WarmkitError(f"No such table is about {' or '.join(sets)}.")
+    return found
+
+
+def _named(row: str, names: Sequence[str]) -> list[str]:
+    """The names that are meant: the one that is the same, otherwise those that have it in them."""
+    given = row.casefold()
+    found = [name for name in names if name.casefold() == given]
+    found = found or [name for name in names if given and given in name.casefold()]
+    if not found:
+        raise WarmkitError(f"There is no row {row!r} in these tables. Take one of: {'; '.join(names)}.")
     return found

@@ -8,7 +8,8 @@ network learns the whole buffer by cross-entropy in every epoch (`train`).
 
 Where this is not the paper:
 - The network is that of the solvers here: attention is a scaled dot product, operators and constants have
-  one embedding each, and a text is read by WARM's encoder, as it is by all methods.
+  one embedding each, a text is read by WARM's encoder, as it is by all methods, and numbers and words with
+  the features that solvers see.
 - Whether an answer is reached is decided in fractions (`toolkit.equations.reaches`); the authors compare
   floats. Their 3.14 is π here, which counts as 3.14159…, 3.14 or 22/7. Other constants can be given.
 - The lengths 2n - 1, 2n + 1 and 2n + 3 are tried up to the first that a fix is found for, as in the authors'

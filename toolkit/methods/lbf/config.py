@@ -13,6 +13,10 @@ class LbfConfig(Section):
     embedding: int = Field(128, ge=1, le=4_096)
     hidden: int = Field(128, ge=1, le=4_096, description="published: 512")
     layers: int = Field(2, ge=1, le=16)
+    number_features: bool = Field(True, description="numbers are read with kind and rank; published: no")
+    repeat_features: bool = Field(
+        True, description="a word is read with whether it comes before or again; published: no"
+    )
     dropout: float = Field(0.3, ge=0, lt=1, description="published: 0.5")
     operators: str = Field("+-*/^", pattern=r"^[-+*/^]+$")
     max_tokens: int = Field(31, ge=3, le=1_000, description="longest prefix; published: 45")
@@ -29,6 +33,12 @@ class LbfConfig(Section):
     weight_decay: float = Field(1e-5, ge=0, le=100)
     clip: float = Field(5.0, gt=0, le=1e9, description="largest norm of the gradient; published: none")
     min_count: int = Field(2, ge=1, le=1_000_000_000, description="rarer words are unknown; published: 5")
+    joined: int = Field(
+        5,
+        ge=0,
+        le=1_000_000_000,
+        description="words of several Chinese characters are learnt that are seen so often; 0: none",
+    )
 
     # What the network asks for besides.
 
@@ -39,11 +49,3 @@ class LbfConfig(Section):
     @property
     def encoder(self) -> None:
         return None
-
-    @property
-    def number_features(self) -> bool:
-        return False
-
-    @property
-    def repeat_features(self) -> bool:
-        return False

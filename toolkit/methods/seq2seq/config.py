@@ -24,3 +24,9 @@ class Seq2SeqConfig(Section):
         0.01, ge=0, le=1_000, description="weight of the reward -1; training works up to 0.05"
     )
     min_count: int = Field(2, ge=1, le=1_000_000_000, description="rarer words are unknown")
+    joined: int = Field(
+        5,
+        ge=0,
+        le=1_000_000_000,
+        description="words of several Chinese characters are learnt that are seen so often; 0: none",
+    )

@@ -202,7 +202,8 @@ def _advance(
 ) -> Beams:
     beam, triplets = _triplets(at, shape)
     rows = torch.arange(len(at), device=at.device).unsqueeze(1)
-    state = model.decoder.advance(beams.state[rows, beam], hidden[rows, beam], triplets, step)
+    hidden = hidden[rows, beam, triplets[..., 0]]
+    state = model.decoder.advance(beams.state[rows, beam], hidden, triplets, step)
     if model.config.stop:
         scores = scores + logsigmoid(-model.decoder.stop(state))
     paths = beams.paths[rows, beam]
@@ -247,12 +248,9 @@ def path_log_prob(model: Policy, encoded: Encoded, problem: Tensor, paths: Tenso
         going = int((lengths > step).sum())
         state, total_going = state[:going], total[:going]
         triplets = paths[:going, :, step]
-        joint = model.decoder.joint(state)
-        operands = joint.log_prob.shape[-1]
-        op, left, right = triplets.unbind(-1)
-        at = (op * operands + left) * operands + right  # [k, 1]
-        total_going = total_going + joint.log_prob.flatten(1).gather(1, at).squeeze(1)
-        state = model.decoder.advance(state, joint.hidden, triplets, step)
+        log_prob, hidden = model.decoder.of_steps(state, triplets)
+        total_going = total_going + log_prob.squeeze(1)
+        state = model.decoder.advance(state, hidden, triplets, step)
         if model.config.stop:
             stop = model.decoder.stop(state).squeeze(1)
             last = lengths[:going] == step + 1

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from toolkit.data.schema import MAX_NUMBERS
 from toolkit.methods.warm.config import ModelConfig
@@ -70,17 +71,21 @@ class Joint(NamedTuple):
 class Gate(nn.Module):
     """σ(W1 x + b1) * tanh(W2 x + b2): the network that section 4.3 uses three times.
 
-    x comes in parts. Each is multiplied by its own share of W1 and W2, so that a part which is the same for
-    all operators is multiplied once.
+    x comes in parts, and the first is an operator. Each is multiplied by its own share of W1 and W2, so that
+    an operator is multiplied once, and not for every beam.
     """
 
     def __init__(self, parts: int, hidden: int) -> None:
         super().__init__()
         self.parts = nn.ModuleList(Linear(hidden, 2 * hidden, bias=i == 0) for i in range(parts))
 
-    def forward(self, *parts: Tensor) -> Tensor:
-        total = self.parts[0](parts[0])
-        for linear, part in zip(list(self.parts)[1:], parts[1:], strict=True):
+    def forward(self, operators: Tensor, which: Tensor | None, *parts: Tensor) -> Tensor:
+        """`operators` [K, H] is all that there are, `which` are those that are meant; None: all of them."""
+        of_operators, *linears = self.parts
+        total = of_operators(operators)
+        if which is not None:
+            total = embedding(which, total)
+        for linear, part in zip(linears, parts, strict=True):
             total = total + linear(part)
         gate, content = total.chunk(2, -1)
         return torch.sigmoid(gate) * torch.tanh(content)
@@ -144,49 +149,74 @@ class Decoder(nn.Module):
 
     def joint(self, state: State) -> Joint:
         """The distribution of the next step."""
-        operators = len(self.config.operators)
-        h_op = self.gate_op(self.embed_op(state.previous), state.hidden)  # [B, W, H]
-        log_op = self.score_op(self.dropout(h_op)).log_softmax(-1)
-        each_op = self.embed_op.weight[:operators]
-        h_op = h_op.unsqueeze(-2)
-        h_left = self.gate_left(each_op, h_op)  # [B, W, O, H]
-        h_right = self.gate_right(each_op, h_op, h_left)
-        left, right = self._scores(state, h_left, h_right)  # [B, W, O, D] and [B, W, O, D or 1, D]
+        h_op, log_op = self._operator(state)
+        each_op, h_op = self.embed_op.weight[:-1], h_op.unsqueeze(-2)
+        h_left = self.gate_left(each_op, None, h_op)  # [B, W, O, H]
+        h_right = self.gate_right(each_op, None, h_op, h_left)
+        query_left, query_right = self._queries(h_left, h_right)
+        keys = state.keys.transpose(-1, -2)
+        left, right = query_left @ keys, (query_right @ keys).unsqueeze(-2)  # [B, W, O, D], [B, W, O, 1, D]
+        if self.config.pairs:
+            as_left = self._as_left(state.keys).transpose(-2, -3)  # [B, W, O, D, R]
+            right = right + as_left @ self.pair_right(state.keys).unsqueeze(-3).transpose(-1, -2)
+        if self.config.habits:
+            itself = torch.eye(left.shape[-1], device=left.device, dtype=torch.bool)
+            left = left + self._habit(0, state.used).unsqueeze(-2)
+            right = right + self._habit(1, state.used.unsqueeze(-2) | itself).unsqueeze(-3)
         absent = ~state.mask.unsqueeze(-2)
         log_left = left.masked_fill(absent, -torch.inf).log_softmax(-1)
         log_right = right.masked_fill(absent.unsqueeze(-2), -torch.inf).log_softmax(-1)
         return Joint(log_op[..., None, None] + log_left.unsqueeze(-1) + log_right, h_right)
 
-    def _scores(self, state: State, h_left: Tensor, h_right: Tensor) -> tuple[Tensor, Tensor]:
-        h_left, h_right = self.dropout(h_left), self.dropout(h_right)
-        if self.config.pointer:
-            scale = h_left.shape[-1] ** -0.5
-            h_left, h_right = self.query_left(h_left) * scale, self.query_right(h_right) * scale
-        keys = state.keys.transpose(-1, -2)
-        left, right = h_left @ keys, (h_right @ keys).unsqueeze(-2)
-        if self.config.pairs:
-            as_left = self.pair_left(state.keys).unflatten(-1, (len(self.config.operators), -1))
-            as_right = self.pair_right(state.keys)
-            right = right + as_left.transpose(-2, -3) @ as_right.unsqueeze(-3).transpose(-1, -2)
-        if self.config.habits:
-            for_left, for_right = self._habits(state)
-            left, right = left + for_left, right + for_right
-        return left, right
+    def of_steps(self, state: State, triplets: Tensor) -> tuple[Tensor, Tensor]:
+        """What `joint` has of steps (op, left, right) [B, W, 3]: log_prob [B, W] and hidden [B, W, H].
 
-    def _habits(self, state: State) -> tuple[Tensor, Tensor]:
-        """Biases [B, W, 1, D] of left operands, [B, W, 1, D, D] of right ones; the left is used by then."""
-        used = state.used.to(self.habit_used.dtype)
-        slots = torch.arange(used.shape[-1], device=used.device)
-        constant = (slots < len(self.layout.constants)).to(used.dtype)
-        for_left = used * self.habit_used[0] + constant * self.habit_constant[0]
-        used_by_then = torch.maximum(used.unsqueeze(-2), torch.eye(len(slots), device=used.device))
-        for_right = used_by_then * self.habit_used[1] + constant * self.habit_constant[1]
-        return for_left.unsqueeze(-2), for_right.unsqueeze(-3)
+        Only the operator and the left operand of the step are worked out.
+        """
+        op, left, right = triplets.unbind(-1)
+        h_op, log_op = self._operator(state)
+        each_op = self.embed_op.weight[:-1]
+        h_left = self.gate_left(each_op, op, h_op)
+        h_right = self.gate_right(each_op, op, h_op, h_left)
+        query_left, query_right = self._queries(h_left, h_right)
+        for_left, for_right = _products(state.keys, query_left), _products(state.keys, query_right)
+        if self.config.pairs:
+            as_left = _take(self._as_left(_take(state.keys, left)), op)
+            for_right = for_right + _products(self.pair_right(state.keys), as_left)
+        if self.config.habits:
+            for_left = for_left + self._habit(0, state.used)
+            for_right = for_right + self._habit(1, state.used.scatter(-1, left.unsqueeze(-1), True))
+        log_prob = log_op.gather(-1, op.unsqueeze(-1))
+        for scores, operand in ((for_left, left), (for_right, right)):
+            each = scores.masked_fill(~state.mask, -torch.inf).log_softmax(-1)
+            log_prob = log_prob + each.gather(-1, operand.unsqueeze(-1))
+        return log_prob.squeeze(-1), h_right
+
+    def _operator(self, state: State) -> tuple[Tensor, Tensor]:
+        """h^op [B, W, H], and the log-probability of each operator [B, W, O]."""
+        h_op = self.gate_op(self.embed_op.weight, state.previous, state.hidden)
+        return h_op, self.score_op(self.dropout(h_op)).log_softmax(-1)
+
+    def _queries(self, h_left: Tensor, h_right: Tensor) -> tuple[Tensor, Tensor]:
+        """What the keys of left and of right operands are compared with."""
+        h_left, h_right = self.dropout(h_left), self.dropout(h_right)
+        if not self.config.pointer:
+            return h_left, h_right
+        scale = h_left.shape[-1] ** -0.5
+        return self.query_left(h_left) * scale, self.query_right(h_right) * scale
+
+    def _as_left(self, keys: Tensor) -> Tensor:
+        """[..., H] → [..., O, R]: what a left operand is in pairs, under each operator."""
+        return self.pair_left(keys).unflatten(-1, (len(self.config.operators), -1))
+
+    def _habit(self, side: int, used: Tensor) -> Tensor:
+        """Biases of operands [..., D], of the left side (0) or the right one (1)."""
+        constant = torch.arange(used.shape[-1], device=used.device) < len(self.layout.constants)
+        return used * self.habit_used[side] + constant * self.habit_constant[side]
 
     def advance(self, state: State, hidden: Tensor, triplets: Tensor, step: int) -> State:
-        """The state after steps (op, left, right) [B, W, 3]; hidden is h^or of each operator."""
+        """The state after steps (op, left, right) [B, W, 3]; hidden [B, W, H] is h^or of their operators."""
         op, left, right = triplets.unbind(-1)
-        hidden = _take(hidden, op)
         key = self.operand.weight[self.layout.first_result + step].expand_as(hidden)
         if self.config.pointer:
             made_of = torch.cat([hidden, _take(state.keys, left), _take(state.keys, right)], -1)
@@ -213,6 +243,11 @@ class Decoder(nn.Module):
 def _take(values: Tensor, index: Tensor) -> Tensor:
     """values [B, W, K, H] at index [B, W] → [B, W, H]."""
     return values.gather(2, index[..., None, None].expand(-1, -1, 1, values.shape[-1])).squeeze(2)
+
+
+def _products(keys: Tensor, query: Tensor) -> Tensor:
+    """keys [B, W, D, H] · query [B, W, H] → [B, W, D]."""
+    return (keys @ query.unsqueeze(-1)).squeeze(-1)
 
 
 class Policy(nn.Module):
