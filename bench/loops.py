@@ -7,7 +7,8 @@
     loop    `warmkit loop` on problems of `warmkit data generate`: a small model of one epoch, a solver that
             learns from 2,000 problems, a round of 20 questions to the oracle; then `warmkit runs show`
     report  a run that is made: bundled:en repeated, two candidates for each problem. A process chooses 20 of
-            them and asks the oracle, another one writes the report; then `warmkit runs show`
+            them and asks the oracle, another one writes the page and equations.parquet, after it has made
+            the page alone (page_core_seconds); then `warmkit runs show`
 
 What matters is how figures grow, not how large they are.
 """
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import click
 import polars as pl
-from scale import MB, Step, growth, measured_process, run, show
+from scale import MB, Step, growth, measured_process, run, show_step
 
 from toolkit.config import load_config
 from toolkit.data import ProblemSet, read_problems, write_table
@@ -63,14 +64,18 @@ print(json.dumps({"asked": float(len(batch))}))
 """
 
 REPORT = """
-import json, sys
-from toolkit.loop.results import write_results
+import json, sys, time
+from toolkit.report.page import render
+from toolkit.loop.results import run_figures, write_results
 from toolkit.loop.run import load_run
 from toolkit.loop.state import RunState
 
 run = load_run(sys.argv[1])
+begun = time.process_time()
+render(run_figures(RunState(run)))
+page = time.process_time() - begun
 write_results(RunState(run))
-print(json.dumps({"report_mb": run.report.stat().st_size / 1e6}))
+print(json.dumps({"page_core_seconds": page, "report_mb": run.report.stat().st_size / 1e6}))
 """
 
 
@@ -146,7 +151,7 @@ def main(sizes: str, steps: str, workers: int, out: Path | None) -> None:
                 done = loop_steps(size, folder, workers) if name == "loop" else report_steps(size, folder)
                 for step in done:
                     measured.append(step)
-                    show(step)
+                    show_step(step)
     if out is not None:
         out.write_text(json.dumps([asdict(step) for step in measured], indent=1))
     growth(measured)

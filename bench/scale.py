@@ -15,7 +15,8 @@ workers that it starts (VmHWM: pages that are shared count in each).
              checkpoint
     generate `generate` to a folder of parts: problems a second, peak of the driver and of a worker
     shard    what one of two ranks holds: its shard of 8,192 prepared problems that are repeated until there
-             are enough, and 20 batches of training, without Ray; seconds to read it, to save its memory
+             are enough, and 60 batches of training, without Ray; problems a second of a core, which are those
+             of the same model whatever the size; seconds to read it, to save its memory
     solver   the same for a solver: lessons of 8,192 problems with up to five candidates each; and what the
              process takes that sorts as many candidates, which come in an order of their own
 """

@@ -22,7 +22,7 @@ import click
 from toolkit.cli.output import echo, print_table
 
 HERE = Path(__file__).parents[1]
-PROBLEMS, OF_PAPER, FEW = 640, 192, 64
+PROBLEMS, FEW = 640, 64
 COMMON = ("--constants", "1,π", "--seed", "0")
 
 
@@ -43,17 +43,17 @@ class Checkout:
             raise click.ClickException(f"{self.root}: {done.stderr[-1000:]}")
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def training(self, key: str, problems: int, *words: object) -> float:
+    def training(self, key: str, *words: object) -> float:
         """Milliseconds a problem; `key` is that of the epochs. The model is the folder `long`."""
         with TemporaryDirectory(dir=self.folder) as short:
             once = self.cpu_seconds(*words, "--out", f"{short}/model", "--set", f"{key}=1")
         four = self.cpu_seconds(*words, "--out", self.folder / "long", "--set", f"{key}=4")
-        return (four - once) / 3 / problems * 1000
+        return (four - once) / 3 / PROBLEMS * 1000
 
     def solver(self, data: Path, hidden: int) -> float:
         settings = [word for setting in self.settings for word in ("--set", setting)]
         words = ("solver", "fit", data, "--kind", "gts", *COMMON, "--set", f"hidden={hidden}", *settings)
-        return self.training("epochs", PROBLEMS, *words)
+        return self.training("epochs", *words)
 
     def solving(self, data: Path, hidden: int) -> float:
         self.solver(data, hidden)
@@ -61,8 +61,8 @@ class Checkout:
         some = self.cpu_seconds(*evaluate, data.with_name(f"few-{data.name}"))
         return (self.cpu_seconds(*evaluate, data) - some) / (PROBLEMS - FEW) * 1000
 
-    def warm(self, data: Path, problems: int, *words: object) -> float:
-        return self.training("train.epochs", problems, "train", data, *COMMON, *words)
+    def warm(self, data: Path, *words: object) -> float:
+        return self.training("train.epochs", "train", data, *COMMON, *words)
 
 
 def first(path: Path, count: int, out: Path) -> Path:
@@ -80,11 +80,11 @@ def measured(data: Path, folder: Path) -> Iterator[tuple[str, Callable[[Checkout
         for hidden in (128, 256):
             yield f"training, {name}, {hidden} units", lambda of, p=problems, h=hidden: of.solver(p, h)
         yield f"solving, {name}, 128 units", lambda of, p=problems: of.solving(p, 128)
-    yield "training, WARM, allarith", lambda of: of.warm(folder / "allarith.jsonl", PROBLEMS)
-    some = first(data / "allarith.jsonl", OF_PAPER, folder / "paper.jsonl")
+    learnt = folder / "allarith.jsonl"
+    yield "training, WARM, allarith", lambda of: of.warm(learnt)
     yield (
         "training, WARM of the paper's sizes, allarith",
-        lambda of: of.warm(some, OF_PAPER, "--config", of.root.resolve() / "configs" / "paper" / "warm.yaml"),
+        lambda of: of.warm(learnt, "--config", of.root.resolve() / "configs" / "paper" / "warm.yaml"),
     )
 
 

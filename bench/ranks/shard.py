@@ -1,4 +1,4 @@
-"""One of two ranks of WARM: reads its shard, trains 20 batches, saves what it remembers.
+"""One of two ranks of WARM: reads its shard, trains 60 batches, saves what it remembers.
 
 python bench/ranks/shard.py PREPARED SIZE KEY=VALUE …: prints its figures as JSON (bench/scale.py).
 """
@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -24,6 +25,8 @@ from toolkit.methods.warm.train import batch_losses
 from toolkit.nn.batches import like_lengths
 from toolkit.nn.memory import keep_freed_memory
 from toolkit.nn.workers import WorkerGroup
+
+BATCHES, WARM_UP = 60, 10  # the first ones are not timed
 
 
 def main() -> None:
@@ -43,9 +46,10 @@ def main() -> None:
     read = time.process_time()
     keep_freed_memory()
     optimizer, generator = torch.optim.Adam(policy.parameters()), torch.Generator().manual_seed(0)
-    for i, rows in enumerate(like_lengths(shard.lengths, config.train.batch, generator)):
-        if i == 20:
-            break
+    learnt = 0
+    for i, rows in enumerate(islice(like_lengths(shard.lengths, config.train.batch, generator), BATCHES)):
+        if i == WARM_UP:
+            timed = time.process_time()
         own = workers.own_rows(rows)
         losses, _ = batch_losses(
             policy, shard.tensors.batch(own), shard.gold_of(own, longest), config, memory, generator
@@ -53,6 +57,7 @@ def main() -> None:
         optimizer.zero_grad()
         losses.sum().backward()
         optimizer.step()
+        learnt += len(own) if i >= WARM_UP else 0
     trained = time.process_time()
     with tempfile.TemporaryDirectory() as out:
         save_memory(Path(out), 1, memory, workers)
@@ -62,6 +67,7 @@ def main() -> None:
     figures = {
         "problems": len(many),
         "read_core_seconds": read - begun,
+        "trained_per_core_second": learnt / (trained - timed),
         "save_core_seconds": time.process_time() - trained,
         "checkpoint_mb": saved / 1e6,
         "bytes_a_problem": sum(tensor.nbytes for tensor in tensors) / owned,
