@@ -450,7 +450,8 @@ def test_candidates_are_what_is_remembered_and_what_fixing_makes_of_beams():
     unseen = problem_set(("Tom had 30 pears and found 11 more", 41))
     (found,) = model.candidates(unseen, GenerateConfig(width=60))
     assert found.scored and {scored.origin for scored in found.scored} == {"lbf"}
-    (found,) = model.candidates(unseen, GenerateConfig(width=1, search=2))
+    several = problem_set(("Tom had 2 pears and found 2 more", 4))  # N0 + N1, N0 * N1: a beam is one of them
+    (found,) = model.candidates(several, GenerateConfig(width=1, search=2))
     assert "search" in {scored.origin for scored in found.scored}
     assert model.candidates(unseen.take([]), GenerateConfig()) == []
 
