@@ -63,10 +63,8 @@ Examples:
 @click.option(
     "--search",
     "searched",
-    default=0,
-    show_default=True,
     type=click.IntRange(0, MAX_OPERATORS),
-    help="Also score what exhaustive search with this many operators finds.",
+    help="Also score what exhaustive search with this many operators finds.  [default: as in training]",
 )
 @llm_set_option
 @workers_options

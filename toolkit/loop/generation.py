@@ -13,12 +13,12 @@ from toolkit.methods import GenerateConfig, Generated, StepOne
 
 
 def generate(
-    model: StepOne, problems: ProblemSet | pl.DataFrame, *, width: int = 20, search: int = 0
+    model: StepOne, problems: ProblemSet | pl.DataFrame, *, width: int = 20, search: int | None = None
 ) -> pl.DataFrame:
     """The candidates table of a problem set; the temperature is fitted on the gold equations it has.
 
-    `width` is the number of beams. With `search`, the equations that exhaustive search finds with this many
-    operators are scored as well.
+    `width` is the number of beams. The equations that exhaustive search finds with `search` operators are
+    scored as well; None: with as many as in training.
     """
     given = as_problem_set(problems).with_constants(model.constants)
     generated = model.candidates(given, GenerateConfig(width=width, search=search))

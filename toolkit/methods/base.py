@@ -89,8 +89,11 @@ class GenerateConfig(Section):
     """How far the search for candidates goes."""
 
     width: int = Field(20, ge=1, le=100_000, description="beams per problem")
-    search: int = Field(
-        0, ge=0, le=MAX_OPERATORS, description="operators of the exhaustive search whose finds are scored too"
+    search: int | None = Field(
+        None,
+        ge=0,
+        le=MAX_OPERATORS,
+        description="operators of the exhaustive search whose finds are scored too; null: as in training",
     )
 
 

@@ -38,7 +38,7 @@ def generate(
     device = device or next(lbf.network.parameters()).device
     network, tokens, longest = lbf.network.to(device).eval(), lbf.network.tokens, lbf.config.max_tokens
     by_id = problems.with_constants(lbf.constants).sorted_by_id()  # so that batches are the same
-    found = remembered(lbf, by_id, settings.search)
+    found = remembered(lbf, by_id, settings.search or 0)
     cases = [
         Case(tokens, numbers, answer) for numbers, answer in zip(by_id.numbers, by_id.answers, strict=True)
     ]

@@ -95,8 +95,12 @@ class Warm(Neural["Policy"]):
     ) -> list[Generated]:
         from toolkit.methods.warm.generate import generate
 
-        follow = self.follow(settings)
-        return generate(self, problems, searched=settings.search, device=device, on_batch=on_batch, **follow)
+        follow, searched = self.follow(settings), self.searched(settings)
+        return generate(self, problems, searched=searched, device=device, on_batch=on_batch, **follow)
+
+    def searched(self, settings: GenerateConfig) -> int:
+        """Operators of exhaustive search. Without what it found the posterior would lack what was learnt."""
+        return self.config.train.search if settings.search is None else settings.search
 
     @classmethod
     def follow(cls, settings: GenerateConfig) -> Follow:
@@ -112,7 +116,8 @@ class Warm(Neural["Policy"]):
         """Dropout stays on: another seed is another draw of the policy."""
         from toolkit.methods.warm.generate import generate
 
-        return generate(self, problems, width=settings.width, searched=settings.search, dropout_seed=seed)
+        searched = self.searched(settings)
+        return generate(self, problems, width=settings.width, searched=searched, dropout_seed=seed)
 
 
 class WarmNoBeam(Warm):
