@@ -207,7 +207,8 @@ class Decoder(nn.Module):
 
     def _as_left(self, keys: Tensor) -> Tensor:
         """[..., H] → [..., O, R]: what a left operand is in pairs, under each operator."""
-        return self.pair_left(keys).unflatten(-1, (len(self.config.operators), -1))
+        as_left: Tensor = self.pair_left(keys).unflatten(-1, (len(self.config.operators), -1))
+        return as_left
 
     def _habit(self, side: int, used: Tensor) -> Tensor:
         """Biases of operands [..., D], of the left side (0) or the right one (1)."""
