@@ -133,6 +133,26 @@ def test_the_numbers_shown_are_those_given(example):
     assert example.command in shown and "random_share: 0.1" in shown
 
 
+@pytest.mark.parametrize(
+    ("final", "said"),
+    [
+        (0.6, "won 67% of what annotating everything would win."),
+        (0.9, "won as much as annotating everything"),
+    ],
+)
+def test_what_the_labels_won_is_compared_with_all_labels_and_is_never_more(example, final, said):
+    figures = dataclasses.replace(
+        example,
+        final={"answer_accuracy": final},
+        references={
+            "no annotations": {"answer_accuracy": 0.4},
+            "everything annotated": {"answer_accuracy": 0.7},
+        },
+        gains={"everything annotated": Difference(0.3, 0.2, 0.4)},
+    )
+    assert said in Reader(render(figures)).shown
+
+
 def test_every_accuracy_has_its_interval_and_gains_are_paired(example):
     shown = Reader(render(example)).shown
     shares = ("66.0 – 74.0", "43.1 – 51.8", "71.2 – 78.8")

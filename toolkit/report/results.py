@@ -175,7 +175,8 @@ def _chance(figures: RunFigures) -> list[str]:
 
 def _worth(figures: RunFigures, won: float) -> str:
     share = figures.labels / figures.problems if figures.problems else None
-    return f"{percent(share)} of the labels won {percent(won, 0)} of what annotating everything would win."
+    part = f"{percent(won, 0)} of what" if won < 1 else "as much as"  # more is chance
+    return f"{percent(share)} of the labels won {part} annotating everything would win."
 
 
 def rounds(figures: RunFigures) -> Html:
