@@ -65,10 +65,10 @@ print(json.dumps({"asked": float(len(batch))}))
 
 REPORT = """
 import json, sys, time
-from toolkit.report.page import render
 from toolkit.loop.results import run_figures, write_results
 from toolkit.loop.run import load_run
 from toolkit.loop.state import RunState
+from toolkit.report.page import render
 
 run = load_run(sys.argv[1])
 begun = time.process_time()

@@ -31,7 +31,7 @@ class Packing:
         step, text = has_word.nonzero(as_tuple=True)
         sizes = has_word.sum(1)
         start = sizes.cumsum(0) - sizes
-        at = torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
+        at = order.argsort()  # the place of each text in this order
         return cls(
             sizes.tolist(),
             order[text] * longest + step,
